@@ -140,7 +140,7 @@ impl Indexing {
         for index in search.present().iter() {
             let (contents, definition) = (&index.contents, &index.definition);
             if let Some(freeze) = contents.to_freeze() {
-                let bytes = freeze.bytes(&definition.schema, definition.number);
+                let bytes = freeze.bytes(definition.number);
                 if let Ok(segment) = Segment::open(bytes, definition.number)
                     && let Some(grown) = contents.frozen(&freeze, segment)
                 {

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use super::admin::{check_access, find};
 use super::answer::{Hit, is_still_there};
-use super::find::{Asked, Matched, matches};
+use super::find::{self, Asked, Ended};
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{EngineError, SubWalk, Want};
 use crate::limits::{SEARCH_CURSOR_IDLE_MS, SEARCH_CURSOR_ROWS};
 use crate::resp::{Protocol, Reply, parse_i64};
 use crate::search::aggregate::{self, Facts, FieldFacts, Input, InputKind, Pipeline, Plan, Row};
+use crate::search::evaluate::Wanted;
 use crate::search::schema::FieldKind;
+use crate::search::text::analyze;
 use crate::search::value::{Message, Value};
 use crate::server::outbox::Action;
 use crate::server::search::{CursorRow, Index, SearchCursor};
@@ -58,7 +60,8 @@ pub(super) fn compute(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Compu
     check_access(ctx, &index, args, false)?;
     super::ready(&index)?;
     let request = aggregate::parse(args.get(3..).unwrap_or_default()).map_err(client_error)?;
-    let asked = Asked::of_aggregate(&index, args[2], &request)?;
+    find::check_locks(ctx)?;
+    let asked = Asked::of_aggregate(ctx, &index, args[2], &request)?;
     let names = asked.distance_names();
     let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
     let schema = index.definition.schema.clone();
@@ -70,7 +73,7 @@ pub(super) fn compute(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Compu
     let plan = Plan::build(&request, &facts).map_err(client_error)?;
     for attempt in 0..=TRIES {
         if attempt == TRIES && !ctx.txn.holds_everything() {
-            return Err(super::find::lock_everything(ctx));
+            return Err(find::lock_everything(ctx));
         }
         if let Some((rows, total)) = attempt_once(ctx, &index, &asked, &plan)? {
             return Ok((rows, total, request.cursor, index));
@@ -79,29 +82,57 @@ pub(super) fn compute(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Compu
     Err(EngineError::Undeclared.into())
 }
 
+/// A match, as the index says it.
+struct Match {
+    hit: Hit,
+    /// Values of inputs that the index has.
+    values: Vec<Option<Value>>,
+}
+
 /// None if a document has changed since the index was read.
 fn attempt_once(
     ctx: &mut Context<'_, '_>,
     index: &Arc<Index>,
-    asked: &Asked<'_>,
+    asked: &Asked,
     plan: &Plan,
 ) -> Result<Option<(Vec<CursorRow>, u64)>> {
-    let matched = matches(ctx, index, asked, &needed(index, plan))?;
-    if plan.is_count_only() {
-        return Ok(Some((Vec::new(), matched.len() as u64)));
+    let own = find::own_changes(ctx, index)?;
+    let (fields, names) = (known_fields(index, plan), asked.distance_names());
+    let is_count_only = plan.is_count_only();
+    let found = find::evaluate(ctx, index, (asked, &own), |views, found| {
+        if is_count_only {
+            return (found.total(), Vec::new());
+        }
+        let all = found.all(views).into_iter().filter_map(|matched| {
+            let view = views.get(matched.hit.view)?;
+            let mut key = Vec::new();
+            view.part.key(matched.hit.place, &mut key);
+            let distances = names.iter().cloned().zip(matched.distances).collect();
+            let hit = Hit { id: matched.hit.id, key, score: matched.hit.score, sort_key: None, distances };
+            Some(Match { hit, values: find::numbers(view, matched.hit.place, &fields) })
+        });
+        (found.total(), all.collect())
+    })?;
+    let (total, matched) = match found {
+        Ok(found) => found,
+        Err(Ended::Timeout) => return Err(CommandError::text("Timeout limit was reached")),
+        Err(Ended::Error(error)) => return Err(error),
+    };
+    if is_count_only {
+        return Ok(Some((Vec::new(), total)));
     }
     ctx.expect_work(matched.len() as u64)?;
+    let wanted = find::wanted(asked);
     let seed = ctx.client.random.u64(..);
     let mut pipeline = Pipeline::new(plan, seed);
     let mut rows = Vec::new();
-    let share = ctx.txn.share();
-    let budget = ctx.txn.budget();
+    let (share, budget) = (ctx.txn.share(), ctx.txn.budget());
     let mut ask = |bytes: u64| budget.ask(1, bytes).map_err(|_| Message::from(OUT_OF_MEMORY));
     for found in matched {
         if !pipeline.wants_more() {
             break;
         }
-        let Some(row) = read_row(ctx, index, plan, found)? else { return Ok(None) };
+        let Some(row) = read_row(ctx, index, (plan, &wanted), found)? else { return Ok(None) };
         let made = pipeline.push(row, &mut ask).map_err(pipeline_error)?;
         rows.extend(made.map(|row| shown(plan, row)));
         share.look().map_err(EngineError::from)?;
@@ -122,7 +153,7 @@ fn pipeline_error(text: Message) -> CommandError {
 }
 
 /// The fields whose values the index itself has, by the number of the input: they are read with the matches, and need no look at the hash.
-fn needed(index: &Index, plan: &Plan) -> Vec<Option<crate::search::schema::FieldId>> {
+fn known_fields(index: &Index, plan: &Plan) -> Vec<Option<crate::search::schema::FieldId>> {
     let schema = &index.definition.schema;
     let of = |input: &Input| {
         let (id, field) = schema.find(&input.path)?;
@@ -132,27 +163,33 @@ fn needed(index: &Index, plan: &Plan) -> Vec<Option<crate::search::schema::Field
     plan.inputs().iter().map(of).collect()
 }
 
-fn read_row(ctx: &mut Context<'_, '_>, index: &Arc<Index>, plan: &Plan, found: Matched) -> Result<Option<Row>> {
+fn read_row(
+    ctx: &mut Context<'_, '_>,
+    index: &Arc<Index>,
+    (plan, wanted): (&Plan, &Wanted<'_>),
+    found: Match,
+) -> Result<Option<Row>> {
     let db = index.definition.db;
-    let hit = Hit { id: found.id, key: found.key, score: found.score, sort_key: None, distances: Vec::new() };
+    let hit = found.hit;
     let mut row = Row { values: vec![None; plan.width()], others: Vec::new() };
-    let reads = |input: &Input, value: &Option<Value>| {
-        input.kind == InputKind::Property && input.path != b"__key" && value.is_none()
+    let reads = |input: &Input, value: &Option<Value>| match input.kind {
+        InputKind::Property => input.path != b"__key" && value.is_none(),
+        InputKind::MatchedTerms => true,
+        InputKind::Distance | InputKind::Score => false,
     };
-    let must_read = plan.loads_all() || plan.inputs().iter().zip(&found.values).any(|(input, value)| reads(input, value));
+    let must_read =
+        plan.loads_all() || plan.inputs().iter().zip(&found.values).any(|(input, value)| reads(input, value));
     if must_read && !is_still_there(ctx, index, &hit)? {
         return Ok(None);
     }
     for (input, known) in plan.inputs().iter().zip(found.values) {
         let value = match input.kind {
             InputKind::Distance => {
-                let named = found.distances.iter().find(|(name, _)| *name == input.path);
+                let named = hit.distances.iter().find(|(name, _)| *name == input.path);
                 named.map(|(_, distance)| Value::Number(*distance))
             }
-            InputKind::Score => Some(Value::Number(found.score)),
-            InputKind::MatchedTerms => {
-                Some(Value::list(found.terms.iter().map(|term| Value::text(term)).collect()))
-            }
+            InputKind::Score => Some(Value::Number(hit.score)),
+            InputKind::MatchedTerms => Some(Value::list(matched_terms(ctx, index, &hit.key, wanted)?)),
             InputKind::Property if input.path == b"__key" => Some(Value::text(&hit.key)),
             InputKind::Property if known.is_some() => known,
             InputKind::Property => {
@@ -179,6 +216,20 @@ fn read_row(ctx: &mut Context<'_, '_>, index: &Arc<Index>, plan: &Plan, found: M
     Ok(Some(row))
 }
 
+/// The words of a document that the query asked for.
+fn matched_terms(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Value>> {
+    let (schema, mut terms) = (&index.definition.schema, std::collections::BTreeSet::new());
+    for field in schema.fields.iter().filter(|field| matches!(field.kind, FieldKind::Text { .. })) {
+        let Some(text) = ctx.txn.sub_value(index.definition.db, key, &field.path)? else { continue };
+        analyze(schema.analyzer, &text, &|word| schema.is_stop_word(word), &mut |token| {
+            if wanted.find(token.text).is_some() {
+                terms.insert(token.text.as_bytes().to_vec());
+            }
+        });
+    }
+    Ok(terms.iter().map(|term| Value::text(term)).collect())
+}
+
 /// What a row shows.
 fn shown(plan: &Plan, mut row: Row) -> CursorRow {
     let mut fields: CursorRow = plan
@@ -190,7 +241,7 @@ fn shown(plan: &Plan, mut row: Row) -> CursorRow {
     fields
 }
 
-fn write(reply: &mut Reply, total: u64, rows: &[CursorRow]) {
+pub(super) fn write(reply: &mut Reply, total: u64, rows: &[CursorRow]) {
     let total = i64::try_from(total).unwrap_or(i64::MAX);
     if reply.protocol() == Protocol::Resp3 {
         reply.map(5);

@@ -2,21 +2,22 @@
 //! a commit. What an index is in memory is in [`crate::server::search`], the search itself in [`crate::search`].
 
 mod admin;
-//mod aggregate;
+mod aggregate;
 mod answer;
 mod config;
 mod create;
 mod dictionary;
 mod document;
 mod documents;
-//mod find;
+mod find;
 mod indexes;
 mod info;
 mod maps;
+mod marks;
 mod open;
 mod request;
-//mod profile;
-//mod run;
+mod profile;
+mod run;
 mod spelling;
 pub(crate) mod stage;
 mod suggest;
@@ -38,26 +39,26 @@ pub(crate) const MODULE_VERSION: i64 = 80_001;
 /// The handlers of this group.
 pub(super) const HANDLERS: Group = &[
     ("ft._list", admin::list),
-    //("ft.aggregate", aggregate::aggregate),
+    ("ft.aggregate", aggregate::aggregate),
     ("ft.aliasadd", admin::alias_add),
     ("ft.aliasdel", admin::alias_del),
     ("ft.aliasupdate", admin::alias_update),
     ("ft.alter", admin::alter),
     ("ft.config", config::config),
     ("ft.create", admin::create),
-    //("ft.cursor", aggregate::cursor),
+    ("ft.cursor", aggregate::cursor),
     ("ft.del", documents::delete),
     ("ft.dictadd", dictionary::dictadd),
     ("ft.dictdel", dictionary::dictdel),
     ("ft.dictdump", dictionary::dictdump),
     ("ft.dropindex", admin::drop),
-    //("ft.explain", run::explain),
-    //("ft.explaincli", run::explain_lines),
+    ("ft.explain", run::explain),
+    ("ft.explaincli", run::explain_lines),
     ("ft.get", documents::get),
     ("ft.info", info::info),
     ("ft.mget", documents::get_many),
-    //("ft.profile", profile::profile),
-    //("ft.search", run::search),
+    ("ft.profile", profile::profile),
+    ("ft.search", run::search),
     ("ft.spellcheck", spelling::spellcheck),
     ("ft.sugadd", suggest::sugadd),
     ("ft.sugdel", suggest::sugdel),

@@ -211,7 +211,7 @@ impl Rebuild {
                 done += 1;
                 // A document that is not what its entry says is missing, as it would be if its key had gone.
                 if let Some(prepared) = document::read(txn, &index, (db, &key), entry.id).map_err(CommandError::into_engine_error)? {
-                    grown += index.contents.restore(&index.definition.schema, prepared);
+                    grown += index.contents.restore(&prepared);
                 }
             }
             Ok(())

@@ -87,6 +87,10 @@ pub(super) struct Request<'a> {
     pub dialect: Option<u8>,
     /// Postings that are read of a word in the order for search as one types; 0 for all.
     pub cap: Option<u64>,
+    /// Milliseconds after which it ends; 0 for any number.
+    pub timeout_ms: Option<u64>,
+    /// The numeric field by which popular documents come first, in the order for search as one types.
+    pub popularity: Option<&'a [u8]>,
     /// Answers of the same connection that nobody waits for any more are dropped.
     pub latest_only: bool,
 }
@@ -119,6 +123,8 @@ impl Default for Request<'_> {
             parameters: Vec::new(),
             dialect: None,
             cap: None,
+            timeout_ms: None,
+            popularity: None,
             latest_only: false,
         }
     }
@@ -221,7 +227,8 @@ impl<'a> Request<'a> {
             b"HIGHLIGHT" => self.highlight = Some(highlight(words)?),
             b"SLOP" => self.slop = Some(words.integer("SLOP")?),
             b"INORDER" => self.in_order = true,
-            b"TIMEOUT" => drop(words.count("TIMEOUT")?),
+            b"TIMEOUT" => self.timeout_ms = Some(words.count("TIMEOUT")?),
+            b"POPULARITY" => self.popularity = Some(words.value("POPULARITY")?),
             b"LANGUAGE" => self.language = Some(language(words.value("LANGUAGE")?)?),
             b"EXPANDER" => drop(words.value("EXPANDER")?),
             b"SCORER" => self.scorer = Some(words.value("SCORER")?),

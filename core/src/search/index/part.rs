@@ -125,6 +125,9 @@ pub trait Part {
     /// The document's own factor of its score.
     fn score(&self, place: u32) -> f32;
 
+    /// How often the most frequent word stands in a document, weights of fields included.
+    fn frequency_max(&self, place: u32) -> u32;
+
     /// Whether a document has a value of a field that could be indexed.
     fn has(&self, field: FieldId, place: u32) -> bool;
 

@@ -1,0 +1,99 @@
+//! The documents whose vectors are nearest to one, found by looking at all that match.
+
+use std::cmp::Ordering;
+
+use crate::search::index::part::{DocumentId, View};
+use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::vector::Probe;
+
+use super::{Failure, Matches, Meter};
+
+/// A document and its distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbour {
+    /// The number of its view.
+    pub view: usize,
+    /// Its place there.
+    pub place: u32,
+    /// Its id.
+    pub id: DocumentId,
+    /// How far its vector is.
+    pub distance: f64,
+}
+
+/// A vector of a query; an error if its length is not that of the field's.
+pub(super) fn probe(schema: &Schema, field: FieldId, vector: &[u8]) -> Result<Probe, Failure> {
+    match schema.field(field).map(|field| &field.kind) {
+        Some(FieldKind::Vector(options)) => Probe::new(options, vector).ok_or(Failure::Vector),
+        _ => Err(Failure::Vector),
+    }
+}
+
+/// The `count` documents nearest to a vector, nearest first, ties by id: of those that match, or of all live ones if `matches` is None.
+///
+/// # Errors
+/// A vector of another length than the field's; more work or memory than allowed.
+pub fn nearest(
+    schema: &Schema,
+    views: &[View<'_>],
+    matches: Option<&Matches>,
+    field: FieldId,
+    vector: &[u8],
+    count: u64,
+    meter: &Meter<'_>,
+) -> Result<Vec<Neighbour>, Failure> {
+    let probe = probe(schema, field, vector)?;
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut found: Vec<Neighbour> = Vec::new();
+    let mut bound = f64::INFINITY;
+    let by_distance = |a: &Neighbour, b: &Neighbour| order(a.distance, b.distance).then(a.id.cmp(&b.id));
+    for (number, view) in views.iter().enumerate() {
+        let mut look = |place: u32| -> Result<(), Failure> {
+            let Some(vector) = view.part.vector(field, place) else { return Ok(()) };
+            let distance = probe.distance(vector);
+            // Written so that a distance that is no number passes until there are enough others.
+            if distance > bound {
+                return Ok(());
+            }
+            if found.len() == found.capacity() {
+                meter.memory(found.len().max(16) * size_of::<Neighbour>())?;
+            }
+            found.push(Neighbour { view: number, place, id: view.part.id(place), distance });
+            // Twice as many as wanted are gathered before half of them is thrown away: constant work for each.
+            if found.len() >= count.saturating_mul(2).max(64) {
+                cut(&mut found, count, by_distance);
+                bound = found.iter().map(|neighbour| neighbour.distance).fold(f64::NEG_INFINITY, f64::max);
+            }
+            Ok(())
+        };
+        match matches {
+            Some(matches) => {
+                let places = matches.views.get(number).map_or(&[][..], |hits| &hits.places);
+                meter.work(places.len() as u64)?;
+                places.iter().try_for_each(|place| look(*place))?;
+            }
+            None => {
+                meter.work(u64::from(view.part.places()))?;
+                view.live.iter().try_for_each(&mut look)?;
+            }
+        }
+    }
+    cut(&mut found, count, by_distance);
+    found.sort_unstable_by(by_distance);
+    Ok(found)
+}
+
+/// Keeps the first so many, in no order.
+pub(super) fn cut<T>(items: &mut Vec<T>, count: usize, order: impl Fn(&T, &T) -> Ordering) {
+    if items.len() > count {
+        if count > 0 {
+            items.select_nth_unstable_by(count - 1, order);
+        }
+        items.truncate(count);
+    }
+}
+
+/// Numbers in rising order; what is no number comes last.
+pub(super) fn order(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+}

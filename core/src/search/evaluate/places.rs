@@ -1,0 +1,69 @@
+//! Places by numbers, positions on the earth and vectors.
+
+use crate::search::bits::Bits;
+use crate::search::query::Bound;
+use crate::search::schema::FieldId;
+use crate::search::vector::Probe;
+
+use super::Failure;
+use super::matches::{Run, counted};
+
+/// The earth's radius in metres, as Redis has it.
+const EARTH_RADIUS_M: f64 = 6_372_797.560856;
+
+pub(super) fn numbers(
+    run: &Run<'_>,
+    field: FieldId,
+    low: Bound,
+    high: Bound,
+    within: Option<&[u32]>,
+) -> Result<Vec<u32>, Failure> {
+    let places = run.view.part.places();
+    run.meter.work(u64::from(places))?;
+    run.meter.memory(places as usize / 8)?;
+    let mut bits = Bits::none(places);
+    run.view.part.numbers_within(field, low, high, &mut bits);
+    counted(run, bits, within)
+}
+
+pub(super) fn near_point(
+    run: &Run<'_>,
+    field: FieldId,
+    (longitude, latitude): (f64, f64),
+    radius_m: f64,
+    all: &[u32],
+) -> Result<Vec<u32>, Failure> {
+    run.meter.work(all.len() as u64)?;
+    // Whatever the longitudes, no point of other latitudes is nearer than this. The millionth is for rounding.
+    let degrees = (radius_m / EARTH_RADIUS_M).to_degrees() * 1.000001;
+    let is_near = |place: &u32| {
+        let mut is_near = false;
+        run.view.part.positions_of(field, *place, &mut |other_longitude, other_latitude| {
+            is_near |= (other_latitude - latitude).abs() <= degrees
+                && distance_m((longitude, latitude), (other_longitude, other_latitude)) <= radius_m;
+        });
+        is_near
+    };
+    Ok(all.iter().copied().filter(is_near).collect())
+}
+
+/// Metres between two points, each a longitude and a latitude in degrees, by the haversine formula.
+pub fn distance_m(from: (f64, f64), to: (f64, f64)) -> f64 {
+    let (from_latitude, to_latitude) = (from.1.to_radians(), to.1.to_radians());
+    let across = ((to.0.to_radians() - from.0.to_radians()) / 2.0).sin();
+    let along = ((to_latitude - from_latitude) / 2.0).sin();
+    let square = along * along + from_latitude.cos() * to_latitude.cos() * across * across;
+    2.0 * EARTH_RADIUS_M * square.sqrt().min(1.0).asin()
+}
+
+pub(super) fn near_vector(
+    run: &Run<'_>,
+    field: FieldId,
+    probe: &Probe,
+    radius: f64,
+    all: &[u32],
+) -> Result<Vec<u32>, Failure> {
+    run.meter.work(all.len() as u64)?;
+    let is_near = |place: &u32| run.view.part.vector(field, *place).is_some_and(|vector| probe.distance(vector) <= radius);
+    Ok(all.iter().copied().filter(is_near).collect())
+}

@@ -1,0 +1,102 @@
+//! What all matches together say of fields: how often each value, and from where to where numbers go.
+
+use std::collections::BTreeMap;
+
+use crate::search::evaluate::Failure;
+use crate::search::index::part::View;
+use crate::search::schema::{FieldId, FieldKind, Schema};
+
+use super::Request;
+use super::candidates::Candidate;
+
+/// The values of a tag field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facet {
+    /// The field.
+    pub field: FieldId,
+    /// Values as they were written in one of the documents, and how many matches have each: the most frequent first, then by name.
+    pub values: Vec<(Vec<u8>, u64)>,
+    /// Whether all values are here.
+    pub is_exhaustive: bool,
+}
+
+/// Where the numbers of a field lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
+}
+
+/// The part of the matches that lies in a view. Matches are in the order of views.
+fn of_view(found: &[(u32, Candidate)], view: usize) -> &[(u32, Candidate)] {
+    let start = found.partition_point(|hit| (hit.0 as usize) < view);
+    let end = found.partition_point(|hit| hit.0 as usize <= view);
+    found.get(start..end).unwrap_or_default()
+}
+
+pub(super) fn facets(
+    schema: &Schema,
+    views: &[View<'_>],
+    request: &Request<'_>,
+    found: &[(u32, Candidate)],
+) -> Result<Vec<Facet>, Failure> {
+    let mut facets = Vec::with_capacity(request.facets.len());
+    for field in request.facets {
+        let tells_case = matches!(schema.field(*field).map(|field| &field.kind), Some(FieldKind::Tag { is_case_sensitive: true, .. }));
+        // By the value as it is found; with the least way in which it is written.
+        let mut merged: BTreeMap<Vec<u8>, (&[u8], u64)> = BTreeMap::new();
+        for (number, view) in views.iter().enumerate() {
+            let tags = view.part.tag_count(*field) as usize;
+            request.meter.memory(tags * 4)?;
+            request.meter.work(found.len() as u64)?;
+            let mut counts = vec![0u32; tags];
+            for (_, candidate) in of_view(found, number) {
+                view.part.tags_of(*field, candidate.place, &mut |tag| {
+                    if let Some(count) = counts.get_mut(tag as usize) {
+                        *count += 1;
+                    }
+                });
+            }
+            for (tag, count) in (0..).zip(&counts).filter(|(_, count)| **count > 0) {
+                let name = view.part.tag_name(*field, tag);
+                let key = if tells_case { name.to_vec() } else { String::from_utf8_lossy(name).to_lowercase().into_bytes() };
+                request.meter.memory(key.len() + size_of::<(Vec<u8>, &[u8], u64)>())?;
+                let (least, sum) = merged.entry(key).or_insert((name, 0));
+                *least = (*least).min(name);
+                *sum += u64::from(*count);
+            }
+        }
+        let mut values: Vec<(&[u8], u64)> = merged.into_values().collect();
+        values.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        let is_exhaustive = values.len() <= request.facet_values_max;
+        values.truncate(request.facet_values_max);
+        let values = values.into_iter().map(|(name, count)| (name.to_vec(), count)).collect();
+        facets.push(Facet { field: *field, values, is_exhaustive });
+    }
+    Ok(facets)
+}
+
+pub(super) fn ranges(
+    views: &[View<'_>],
+    request: &Request<'_>,
+    found: &[(u32, Candidate)],
+) -> Result<Vec<Option<Range>>, Failure> {
+    let mut ranges = Vec::with_capacity(request.ranges.len());
+    for field in request.ranges {
+        request.meter.work(found.len() as u64)?;
+        let mut range: Option<Range> = None;
+        for (number, view) in views.iter().enumerate() {
+            for (_, candidate) in of_view(found, number) {
+                if let Some(number) = view.part.number(*field, candidate.place) {
+                    let range = range.get_or_insert(Range { least: number, greatest: number });
+                    range.least = range.least.min(number);
+                    range.greatest = range.greatest.max(number);
+                }
+            }
+        }
+        ranges.push(range);
+    }
+    Ok(ranges)
+}

@@ -1,0 +1,293 @@
+//! Search as one types: the last word is open, words may have typos, and the order is what people expect to see first.
+//!
+//! A query goes through four steps. [`words`] looks up what each word may stand for in all parts, best first, up to a bound of postings.
+//! [`candidates`] intersects them part by part over arrays that a [`Scratch`] lends. [`rank`] looks closer at the best. [`choose`] and
+//! [`facets`] make the answer.
+//!
+//! If too few documents match, typos are allowed, and then words are dropped from the end. All scores are whole numbers made of what a
+//! document itself says, so an answer does not depend on how documents lie in parts, nor on documents that are gone. Work is bounded by
+//! counting postings, never by time; an answer from which something was left out says so ([`Answer::is_exhaustive`]).
+
+mod candidates;
+mod choose;
+mod facets;
+mod marks;
+mod rank;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use choose::SortKey;
+pub use facets::{Facet, Range};
+pub use marks::{Mark, Marker};
+pub use rank::Weights;
+
+use crate::search::bits::Bits;
+use crate::search::evaluate::{Failure, Meter, Options, Scorer, evaluate};
+use crate::search::index::part::{DocumentId, View};
+use crate::search::query::{Clause, Node, Pattern};
+use crate::search::schema::{FieldId, FieldKind, Schema};
+
+use candidates::{Candidate, Search};
+use words::Expansions;
+
+/// Words of a query that count; what stands behind them is ignored. More would only slow down whoever pastes a page into the box.
+pub const WORDS_MAX: usize = 8;
+
+/// With fewer hits than this, typos are allowed, and then words are dropped.
+const ENOUGH_HITS: usize = 5;
+
+/// How many words are dropped at most.
+const DROPPED_WORDS_MAX: usize = 2;
+
+/// What more than one word found is worth so much more than what fewer words found.
+const MORE_WORDS_SCORE: i32 = 1_000_000;
+
+/// Which documents may be missing words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Strategy {
+    /// The last words are dropped if too few documents have all.
+    #[default]
+    Last,
+    /// All words have to be there.
+    All,
+}
+
+/// From how many characters on words may have typos.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Typos {
+    /// Characters of a word that may have one; None for no typos at all.
+    pub one_min: Option<usize>,
+    /// Characters of a word that may have two.
+    pub two_min: usize,
+}
+
+impl Default for Typos {
+    fn default() -> Typos {
+        Typos { one_min: Some(4), two_min: 8 }
+    }
+}
+
+/// A query.
+pub struct Request<'q> {
+    /// Its words, folded as the index folds them.
+    pub words: &'q [&'q str],
+    /// Whether the last word is still being typed.
+    pub is_open: bool,
+    /// Words that have to stand next to each other. They count as words before the others, without typos.
+    pub phrases: &'q [Vec<&'q str>],
+    /// Words that must not be there.
+    pub negated: &'q [&'q str],
+    /// The documents that count, for each view; all live ones if None.
+    pub filter: Option<&'q [Bits]>,
+    /// The text fields to look in; all if None.
+    pub fields: Option<&'q [FieldId]>,
+    /// Whether words may be missing.
+    pub strategy: Strategy,
+    /// Which words may have typos.
+    pub typos: Typos,
+    /// Shows the words that mean the same as a word.
+    pub synonyms: &'q dyn Fn(&str, &mut dyn FnMut(&str)),
+    /// A numeric field that says how popular a document is.
+    pub popularity: Option<FieldId>,
+    /// How much each thing counts.
+    pub weights: &'q Weights,
+    /// Sorts by fields before the score.
+    pub sort: &'q [SortKey],
+    /// A tag field of whose values only the best document each is in the answer.
+    pub distinct: Option<FieldId>,
+    /// Tag fields whose values are counted over all matches.
+    pub facets: &'q [FieldId],
+    /// The most values of a facet in the answer.
+    pub facet_values_max: usize,
+    /// Numeric fields whose least and greatest numbers are wanted.
+    pub ranges: &'q [FieldId],
+    /// How many hits are left out from the beginning.
+    pub offset: usize,
+    /// How many hits are wanted.
+    pub count: usize,
+    /// Postings that are read for a word at most. A word's best expansion is always read.
+    pub postings_max: u64,
+    /// Counts work and memory.
+    pub meter: &'q Meter<'q>,
+}
+
+/// A document of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The number of its view.
+    pub view: usize,
+    /// Its place there.
+    pub place: u32,
+    /// Its id.
+    pub id: DocumentId,
+    /// Its score; 0 where the order is by fields alone.
+    pub score: i32,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The hits that were asked for, in order.
+    pub hits: Vec<Hit>,
+    /// How many documents match; at least so many if the answer is not exhaustive.
+    pub total: u64,
+    /// Whether everything was looked at.
+    pub is_exhaustive: bool,
+    /// Whether words were allowed to have typos.
+    pub has_typos: bool,
+    /// How many words had to match, those of phrases not counted.
+    pub words_used: usize,
+    /// The values of each facet that was asked for.
+    pub facets: Vec<Facet>,
+    /// The least and the greatest number of each field that was asked for; None if no match has one.
+    pub ranges: Vec<Option<Range>>,
+}
+
+/// Memory that queries use again.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// For each place: in which round it was marked, and where its candidate is.
+    marks: Vec<u64>,
+    round: u32,
+    candidates: Vec<Candidate>,
+    found: Vec<(u32, Candidate)>,
+}
+
+impl Scratch {
+    /// Bytes of memory that it holds.
+    pub fn memory_bytes(&self) -> usize {
+        self.marks.capacity() * 8
+            + self.candidates.capacity() * size_of::<Candidate>()
+            + self.found.capacity() * size_of::<(u32, Candidate)>()
+    }
+}
+
+/// Answers a query. The views are the parts of one index at one moment.
+///
+/// # Errors
+/// More work or memory than allowed.
+pub fn search(
+    schema: &Schema,
+    views: &[View<'_>],
+    request: &Request<'_>,
+    scratch: &mut Scratch,
+) -> Result<Answer, Failure> {
+    let allowed = allowed(schema, views, request)?;
+    let mut words: Vec<&str> = request.phrases.iter().flatten().copied().take(WORDS_MAX).collect();
+    let fixed = words.len();
+    words.extend(request.words.iter().copied().take(WORDS_MAX - fixed));
+    let is_open = request.is_open && fixed + request.words.len() <= WORDS_MAX && words.len() > fixed;
+    let mut answer = Answer { is_exhaustive: true, words_used: words.len() - fixed, ..Answer::default() };
+    let mut search = Search { views, request, allowed: &allowed, scratch, fields: text_fields(schema, request.fields) };
+        let mut before: Vec<(u32, Candidate)> = Vec::new();
+    let has_typos = request.typos.one_min.is_some();
+    let dropped_max = if request.strategy == Strategy::Last { DROPPED_WORDS_MAX } else { 0 };
+    let mut rounds = vec![(false, 0)];
+    rounds.extend(has_typos.then_some((true, 0)));
+    rounds.extend((1..=dropped_max).map(|dropped| (has_typos, dropped)));
+    for (may_have_typos, dropped) in rounds {
+        if dropped > 0 && words.len() - fixed <= dropped {
+            break;
+        }
+        let used = words.get(..words.len() - dropped).unwrap_or_default();
+        let mut expansions = Vec::with_capacity(used.len());
+        for (number, word) in used.iter().enumerate() {
+            let is_last = is_open && number + 1 == words.len();
+            let typos = if may_have_typos && number >= fixed { request.typos } else { Typos { one_min: None, two_min: 0 } };
+            expansions.push(Expansions::find(views, request, word, is_last, typos)?);
+        }
+        answer.has_typos = may_have_typos;
+        answer.words_used = used.len() - fixed;
+        answer.is_exhaustive = expansions.iter().all(Expansions::is_whole);
+        search.run(&expansions)?;
+        if !expansions.is_empty() {
+            search.rank(&expansions)?;
+        }
+        if dropped > 0 {
+            prefer(&mut search.scratch.found, &before);
+        }
+        if used.is_empty() || search.scratch.found.len() >= ENOUGH_HITS {
+            break;
+        }
+        before.clone_from(&search.scratch.found);
+    }
+    let found = std::mem::take(&mut search.scratch.found);
+    answer.total = found.len() as u64;
+    answer.facets = facets::facets(schema, views, request, &found)?;
+    answer.ranges = facets::ranges(views, request, &found)?;
+    let mut found = choose::choose(views, request, found, &mut answer)?;
+    found.clear();
+    search.scratch.found = found;
+    Ok(answer)
+}
+
+/// What more words have found comes first. Both are in the order of views and places.
+fn prefer(found: &mut [(u32, Candidate)], before: &[(u32, Candidate)]) {
+    for (view, candidate) in before {
+        let same = found.binary_search_by_key(&(*view, candidate.place), |(view, other)| (*view, other.place));
+        if let Some((_, other)) = same.ok().and_then(|at| found.get_mut(at)) {
+            other.score = candidate.score.saturating_add(MORE_WORDS_SCORE);
+        }
+    }
+}
+
+/// The fields that are looked in, by their places among the text fields; None for all.
+fn text_fields(schema: &Schema, fields: Option<&[FieldId]>) -> Option<Vec<bool>> {
+    let fields = fields?;
+    let is_text = |id: &FieldId| schema.field(*id).is_some_and(|field| matches!(field.kind, FieldKind::Text { .. }));
+    let texts = (0..schema.fields.len() as u16).map(FieldId).filter(is_text);
+    Some(texts.map(|id| fields.contains(&id)).collect())
+}
+
+/// The documents of each view that may match at all.
+fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result<Vec<Option<Bits>>, Failure> {
+    let mut allowed: Vec<Option<Bits>> = Vec::with_capacity(views.len());
+    for (number, view) in views.iter().enumerate() {
+        let filter = request.filter.and_then(|filter| filter.get(number));
+        if filter.is_some() {
+            request.meter.memory(view.live.memory_bytes())?;
+        }
+        allowed.push(filter.map(|filter| {
+            let mut bits = view.live.clone();
+            bits.keep(filter);
+            bits
+        }));
+    }
+    let word = |word: &&str| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
+    let phrases = request.phrases.iter().filter(|phrase| phrase.len() > 1);
+    let mut clauses: Vec<Node> = phrases.map(|phrase| Clause::Phrase(phrase.iter().map(word).collect()).into()).collect();
+    clauses.extend(request.negated.iter().map(|negated| Clause::Not(Box::new(Clause::Word(word(negated)).into())).into()));
+    if clauses.is_empty() {
+        return Ok(allowed);
+    }
+    let options = Options {
+        scorer: Scorer::DocScore,
+        needs_scores: false,
+        in_fields: request.fields,
+        in_documents: None,
+        slop: None,
+        in_order: false,
+        is_verbatim: true,
+        language: schema.language,
+        synonyms: &|_, _| {},
+        payload: b"",
+        documents: None,
+        statistics: None,
+        meter: Meter { work: 0.into(), work_max: request.meter.work_max, may_take: request.meter.may_take },
+    };
+    let matches = evaluate(schema, views, &Clause::And(clauses).into(), &options)?;
+    request.meter.work(options.meter.work.get())?;
+    for (hits, (bits, view)) in matches.views.iter().zip(allowed.iter_mut().zip(views)) {
+        let mut matching = Bits::none(view.part.places());
+        hits.places.iter().for_each(|place| {
+            matching.add(*place);
+        });
+        if let Some(bits) = bits.as_ref() {
+            matching.keep(bits);
+        }
+        *bits = Some(matching);
+    }
+    Ok(allowed)
+}
