@@ -72,11 +72,12 @@ impl Fault {
 
     /// The error as JSON: the body of the response, or the member `error` of a task.
     pub fn json(&self) -> serde_json::Value {
+        let link = ["https://docs.meilisearch.com/errors#", self.code].concat();
         json!({
             "message": self.message,
             "code": self.code,
             "type": self.kind(),
-            "link": ["https://docs.meilisearch.com/errors#", self.code].concat(),
+            "link": link,
         })
     }
 }

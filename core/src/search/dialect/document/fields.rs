@@ -127,10 +127,9 @@ pub enum Held {
 impl Held {
     /// The same as an index takes it.
     pub fn value(&self) -> FieldValue<'_> {
-        let borrowed = |texts: &'_ [Vec<u8>]| -> Vec<&'_ [u8]> { texts.iter().map(Vec::as_slice).collect() };
         match self {
-            Held::Texts(texts) => FieldValue::Texts(borrowed(texts)),
-            Held::Tags(tags, _) => FieldValue::Tags(borrowed(tags)),
+            Held::Texts(texts) => FieldValue::Texts(texts.iter().map(Vec::as_slice).collect()),
+            Held::Tags(tags, _) => FieldValue::Tags(tags.iter().map(Vec::as_slice).collect()),
             Held::Numbers(numbers) => FieldValue::Numbers(numbers.clone()),
             Held::Positions(positions) => FieldValue::Positions(positions.clone()),
         }

@@ -15,7 +15,7 @@ const OPERATIONS: &str = "Was expecting an operation `=`, `!=`, `>=`, `>`, `<=`,
 ///
 /// # Errors
 /// The text is no filter.
-pub(super) fn parse(text: &str, code: &'static str, budget: &mut usize) -> Result<Option<Filter>, Fault> {
+pub(super) fn parse(text: &str, code: &'static str, budget: &mut usize) -> Result<Option<Filter>> {
     let mut parser = Parser { text, at: 0, code, budget };
     parser.skip_spaces();
     if parser.rest().is_empty() {
