@@ -5,6 +5,7 @@
 //! - [`query`]: RediSearch's query language as a tree;
 //! - [`index`]: documents as deltas and segments;
 //! - [`evaluate`]: which documents match a query, and how well;
+//! - [`instant`]: search as one types;
 //! - [`edits`], [`vector`]: distances of words and of vectors;
 //! - [`value`], [`expression`], [`aggregate`]: rows and what FT.AGGREGATE makes of them;
 //! - [`spelling`]: corrections of misspelt words;
@@ -23,6 +24,7 @@ pub mod evaluate;
 pub mod expression;
 pub mod highlight;
 pub mod index;
+pub mod instant;
 pub mod query;
 pub mod schema;
 pub mod spelling;

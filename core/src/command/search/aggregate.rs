@@ -12,7 +12,7 @@ use crate::limits::{SEARCH_CURSOR_IDLE_MS, SEARCH_CURSOR_ROWS};
 use crate::resp::{Protocol, Reply, parse_i64};
 use crate::search::aggregate::{self, Facts, FieldFacts, Input, InputKind, Pipeline, Plan, Row};
 use crate::search::evaluate::Wanted;
-use crate::search::schema::FieldKind;
+use crate::search::schema::{FieldId, FieldKind};
 use crate::search::text::analyze;
 use crate::search::value::{Message, Value};
 use crate::server::outbox::Action;
@@ -101,9 +101,9 @@ fn attempt_once(
     let is_count_only = plan.is_count_only();
     let found = find::evaluate(ctx, index, (asked, &own), |views, found| {
         if is_count_only {
-            return (found.total(), Vec::new());
+            return Ok((found.total(), Vec::new()));
         }
-        let all = found.all(views).into_iter().filter_map(|matched| {
+        let all = found.all(views)?.into_iter().filter_map(|matched| {
             let view = views.get(matched.hit.view)?;
             let mut key = Vec::new();
             view.part.key(matched.hit.place, &mut key);
@@ -111,7 +111,7 @@ fn attempt_once(
             let hit = Hit { id: matched.hit.id, key, score: matched.hit.score, sort_key: None, distances };
             Some(Match { hit, values: find::numbers(view, matched.hit.place, &fields) })
         });
-        (found.total(), all.collect())
+        Ok((found.total(), all.collect()))
     })?;
     let (total, matched) = match found {
         Ok(found) => found,
@@ -122,7 +122,7 @@ fn attempt_once(
         return Ok(Some((Vec::new(), total)));
     }
     ctx.expect_work(matched.len() as u64)?;
-    let wanted = find::wanted(asked);
+    let wanted = find::wanted(index, asked);
     let seed = ctx.client.random.u64(..);
     let mut pipeline = Pipeline::new(plan, seed);
     let mut rows = Vec::new();
@@ -219,10 +219,11 @@ fn read_row(
 /// The words of a document that the query asked for.
 fn matched_terms(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Value>> {
     let (schema, mut terms) = (&index.definition.schema, std::collections::BTreeSet::new());
-    for field in schema.fields.iter().filter(|field| matches!(field.kind, FieldKind::Text { .. })) {
+    for (number, field) in (0..).zip(&schema.fields) {
+        let FieldKind::Text { has_stems, .. } = field.kind else { continue };
         let Some(text) = ctx.txn.sub_value(index.definition.db, key, &field.path)? else { continue };
         analyze(schema.analyzer, &text, &|word| schema.is_stop_word(word), &mut |token| {
-            if wanted.find(token.text).is_some() {
+            if wanted.find(token.text, Some((FieldId(number), has_stems))).is_some() {
                 terms.insert(token.text.as_bytes().to_vec());
             }
         });

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use super::document;
 use super::maps;
 use super::request::{GeoFilter, NumberFilter, Request};
-use super::stage::present;
 use crate::command::{CommandError, Context};
 use crate::engine::EngineError;
 use crate::limits::SEARCH_WORK_PER_MS;
 use crate::memory_budget::MemoryBudget;
 use crate::search::aggregate;
-use crate::search::evaluate::{self, Failure, Hit, Meter, Options, Scorer, Wanted};
+use crate::search::evaluate::{self, Failure, Hit, Matches, Meter, Neighbour, Options, Order, Scorer, Wanted};
 use crate::search::index::{Delta, DocumentId, View};
 use crate::search::query::tree::GeoUnit;
 use crate::search::query::{self, Bound, Clause, Nearest, Node};
@@ -21,7 +20,7 @@ use crate::search::text::Language;
 use crate::search::value::Value;
 use crate::server::search::Index;
 
-type Result<T> = std::result::Result<T, CommandError>;
+type Result<T, E = CommandError> = std::result::Result<T, E>;
 
 /// A parsed query with what a request says about it.
 pub(super) struct Asked {
@@ -268,7 +267,7 @@ pub(super) fn with_views<R>(
 }
 
 /// The ids of the documents with these keys.
-fn ids_of(ctx: &mut Context<'_, '_>, index: &Index, keys: &[Vec<u8>], own: &Own) -> Result<Vec<DocumentId>> {
+pub(super) fn ids_of(ctx: &mut Context<'_, '_>, index: &Index, keys: &[Vec<u8>], own: &Own) -> Result<Vec<DocumentId>> {
     let mut ids = Vec::new();
     for key in keys {
         let map = maps::map_of(index, ctx.admin, key);
@@ -339,69 +338,101 @@ pub(super) fn evaluate<R>(
     ctx: &mut Context<'_, '_>,
     index: &Arc<Index>,
     (asked, own): (&Asked, &Own),
-    choose: impl FnOnce(&[View<'_>], Found<'_>) -> R,
+    choose: impl FnOnce(&[View<'_>], Found<'_>) -> std::result::Result<R, Failure>,
 ) -> Result<std::result::Result<R, Ended>> {
     let only = match &asked.keys {
         Some(keys) => Some(ids_of(ctx, index, keys, own)?),
         None => None,
     };
     let allowed = Allowed::of(ctx, asked.timeout_ms);
-    let (schema, synonyms) = (index.definition.schema.clone(), &index.definition.synonyms);
+    let schema = index.definition.schema.clone();
     Ok(with_views(ctx, index, own, |views| {
-        allowed.meter(|meter| {
-            let options = Options {
-                scorer: asked.scorer,
-                needs_scores: asked.needs_scores,
-                in_fields: asked.fields.as_deref(),
-                in_documents: only.as_deref(),
-                slop: asked.slop,
-                in_order: asked.in_order,
-                is_verbatim: asked.is_verbatim,
-                language: asked.language,
-                synonyms: &|word, visit| synonyms.others(word, visit),
-                statistics: None,
-                meter,
+        allowed.meter(|meter| with_options(index, asked, only.as_deref(), meter, |options| {
+            let matches = evaluate::evaluate(&schema, views, &asked.root, options)?;
+            let Some(wanted) = &asked.nearest else {
+                let found = Found { matches, nearest: None, asked, schema: &schema, meter: &options.meter };
+                return Ok(choose(views, found)?);
             };
-            let matches = evaluate::evaluate(&schema, views, &asked.root, &options)?;
-            let nearest = match &asked.nearest {
-                Some(wanted) => {
-                    Some(evaluate::nearest(&schema, views, &matches, wanted, &options.meter)?)
-                }
-                None => None,
-            };
-            Ok(choose(views, Found { matches: &matches, nearest, asked, schema: &schema }))
-        })
+            let Nearest { field, vector, count, .. } = wanted;
+            let near = evaluate::nearest(&schema, views, Some(&matches), *field, vector, *count, &options.meter)?;
+            let (matches, nearest) = only_nearest(&matches, &near);
+            Ok(choose(views, Found { matches, nearest: Some(nearest), asked, schema: &schema, meter: &options.meter })?)
+        }))
     }))
 }
 
 /// All matches of a query.
 pub(super) struct Found<'m> {
-    pub matches: &'m evaluate::Matches,
-    pub nearest: Option<Vec<evaluate::Neighbour>>,
+    /// Those that match; of a query for the nearest only these.
+    pub matches: evaluate::Matches,
+    /// The nearest in their order, with their distances, if the query asks for them.
+    pub nearest: Option<Vec<(Hit, f64)>>,
     asked: &'m Asked,
     schema: &'m Schema,
+    meter: &'m Meter<'m>,
+}
+
+/// What is left of matches if only the nearest count, and these with their scores.
+fn only_nearest(matches: &Matches, near: &[Neighbour]) -> (Matches, Vec<(Hit, f64)>) {
+    let mut places: Vec<Vec<u32>> = vec![Vec::new(); matches.views.len()];
+    let mut nearest = Vec::with_capacity(near.len());
+    for near in near {
+        let hits = matches.views.get(near.view);
+        let score = hits.and_then(|hits| hits.scores.get(hits.places.binary_search(&near.place).ok()?).copied());
+        let hit = Hit { view: near.view, place: near.place, id: near.id, score: score.unwrap_or(0.0) };
+        nearest.push((hit, near.distance));
+        if let Some(places) = places.get_mut(near.view) {
+            places.push(near.place);
+        }
+    }
+    let mut only = Matches { total: near.len() as u64, ..Matches::default() };
+    for (mut places, hits) in places.into_iter().zip(&matches.views) {
+        places.sort_unstable();
+        let score = |place: &u32| hits.scores.get(hits.places.binary_search(place).ok()?).copied();
+        let scores = if hits.scores.is_empty() { Vec::new() } else { places.iter().filter_map(score).collect() };
+        only.views.push(evaluate::Hits { places, scores });
+    }
+    (only, nearest)
 }
 
 impl Found<'_> {
     /// How many there are.
     pub fn total(&self) -> u64 {
-        self.nearest.as_ref().map_or_else(|| self.matches.total(), |nearest| nearest.len() as u64)
+        self.matches.total
     }
 
     /// A match with its distances.
-    pub fn matched(&self, views: &[View<'_>], hit: Hit, distance: Option<f64>) -> Matched {
+    pub fn matched(&self, views: &[View<'_>], hit: Hit) -> Matched {
         let mut distances = Vec::new();
         if let Some(view) = views.get(hit.view) {
             self.near_distances(&self.asked.root, view, hit.place, &mut distances);
+            if let Some(near) = &self.asked.nearest {
+                distances.push(evaluate::distance_of(self.schema, near.field, &near.vector, view, hit.place));
+            }
         }
-        distances.extend(distance);
         Matched { hit, distances }
+    }
+
+    /// The matches from `offset` on, at most `count`, in an order.
+    ///
+    /// # Errors
+    /// They take too much.
+    pub fn top(&self, views: &[View<'_>], order: Order, offset: u64, count: u64) -> Result<Vec<Matched>, Failure> {
+        let hits = match (&self.nearest, order) {
+            (Some(nearest), Order::Score) => {
+                let from = usize::try_from(offset).unwrap_or(usize::MAX);
+                let most = usize::try_from(count).unwrap_or(usize::MAX);
+                nearest.iter().map(|(hit, _)| *hit).skip(from).take(most).collect()
+            }
+            _ => evaluate::top(views, &self.matches, order, offset, count, self.meter)?,
+        };
+        Ok(hits.into_iter().map(|hit| self.matched(views, hit)).collect())
     }
 
     fn near_distances(&self, node: &Node, view: &View<'_>, place: u32, distances: &mut Vec<f64>) {
         match &node.clause {
             Clause::Near { field, vector, .. } if node.attributes.distance_name.is_some() => {
-                distances.push(evaluate::distance_of(self.schema, *field, vector, view.part, place));
+                distances.push(evaluate::distance_of(self.schema, *field, vector, view, place));
             }
             Clause::And(nodes) | Clause::Or(nodes) => {
                 nodes.iter().for_each(|node| self.near_distances(node, view, place, distances));
@@ -414,34 +445,53 @@ impl Found<'_> {
     }
 
     /// All of them, in the order of their ids, or the nearest first.
-    pub fn all(&self, views: &[View<'_>]) -> Vec<Matched> {
-        match &self.nearest {
-            Some(nearest) => nearest.iter().map(|near| self.matched(views, hit_of(near), Some(near.distance))).collect(),
-            None => {
-                let hits = evaluate::in_id_order(views, self.matches);
-                hits.into_iter().map(|hit| self.matched(views, hit, None)).collect()
-            }
+    ///
+    /// # Errors
+    /// They take too much.
+    pub fn all(&self, views: &[View<'_>]) -> Result<Vec<Matched>, Failure> {
+        if self.nearest.is_some() {
+            return self.top(views, Order::Score, 0, u64::MAX);
         }
+        let hits = evaluate::in_id_order(views, &self.matches, self.meter)?;
+        Ok(hits.into_iter().map(|hit| self.matched(views, hit)).collect())
     }
 }
 
-/// A neighbour as a match.
-pub(super) fn hit_of(near: &evaluate::Neighbour) -> Hit {
-    Hit { view: near.view, place: near.place, id: near.id, score: near.score }
+/// The words of a query.
+pub(super) fn wanted<'q>(index: &Index, asked: &'q Asked) -> Wanted<'q> {
+    let may_take = |_| true;
+    let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &may_take };
+    with_options(index, asked, None, meter, |options| Wanted::new(&index.definition.schema, &asked.root, options))
 }
 
-/// The words of a query.
-pub(super) fn wanted(asked: &Asked) -> Wanted<'_> {
-    Wanted::of(&asked.root, asked.language, asked.is_verbatim)
+/// Runs `body` with the options of a query, for certain documents only if there are some.
+pub(super) fn with_options<R>(
+    index: &Index,
+    asked: &Asked,
+    only: Option<&[DocumentId]>,
+    meter: Meter<'_>,
+    body: impl FnOnce(&Options<'_>) -> R,
+) -> R {
+    let synonyms = &index.definition.synonyms;
+    body(&Options {
+        scorer: asked.scorer,
+        needs_scores: asked.needs_scores,
+        in_fields: asked.fields.as_deref(),
+        in_documents: only,
+        slop: asked.slop,
+        in_order: asked.in_order,
+        is_verbatim: asked.is_verbatim,
+        language: asked.language,
+        synonyms: &|word, visit| synonyms.others(word, visit),
+        payload: b"",
+        documents: None,
+        statistics: None,
+        meter,
+    })
 }
 
 /// The values of numeric fields that an index itself has, for a document.
 pub(super) fn numbers(view: &View<'_>, place: u32, fields: &[Option<FieldId>]) -> Vec<Option<Value>> {
     let value = |field: &Option<FieldId>| field.and_then(|field| view.part.number(field, place)).map(Value::Number);
     fields.iter().map(value).collect()
-}
-
-/// Whether an index is still there, after locks were taken.
-pub(super) fn is_present(ctx: &Context<'_, '_>, index: &Index) -> bool {
-    present(ctx).iter().any(|other| Arc::ptr_eq(&other.contents, &index.contents))
 }

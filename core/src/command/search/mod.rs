@@ -12,6 +12,7 @@ mod documents;
 mod find;
 mod indexes;
 mod info;
+mod instant;
 mod maps;
 mod marks;
 mod open;

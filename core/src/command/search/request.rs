@@ -254,11 +254,6 @@ impl<'a> Request<'a> {
         }
         Ok(())
     }
-
-    /// The value of a parameter of the query.
-    pub fn parameter(&self, name: &[u8]) -> Option<&'a [u8]> {
-        self.parameters.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
-    }
 }
 
 /// Reads `PARAMS`' words behind the word.

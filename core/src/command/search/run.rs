@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::admin::{check_access, find};
 use super::answer::{self, Hit, Row};
 use super::find::{self, Asked, Ended, Words};
+use super::instant;
 use super::marks;
 use super::request::{Request, Words as Options, dialect, parameters};
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::EngineError;
-use crate::search::evaluate::{self, Order};
+use crate::search::evaluate::Order;
 use crate::search::index::View;
 use crate::search::query::explain;
 use crate::search::schema::{FieldId, FieldKind, Schema};
@@ -24,6 +25,9 @@ const TRIES: usize = 4;
 
 /// What RediSearch warns of.
 const TIMEOUT_WARNING: &str = "Timeout limit was reached";
+
+/// What a search as one types says if it has not looked at everything.
+const CAP_WARNING: &str = "The search was not exhaustive: CAP was reached";
 
 /// Results of a search.
 pub(super) struct Found {
@@ -59,15 +63,18 @@ pub(super) fn found(ctx: &mut Context<'_, '_>, args: &[&[u8]], request: &Request
         if attempt == TRIES && !ctx.txn.holds_everything() {
             return Err(find::lock_everything(ctx));
         }
-        let _ = is_instant;
-        let page = page(ctx, &index, &asked, request)?;
-        let Page { total, hits, warnings } = page;
+        let page = if is_instant {
+            instant_page(ctx, &index, &asked, (args[2], request))?
+        } else {
+            page(ctx, &index, &asked, request)?
+        };
+        let Page { total, hits, warnings, instant } = page;
         if request.no_content || hits.is_empty() {
             let row = |hit| Row { hit, payload: None, fields: Vec::new() };
             return Ok(Found { total, rows: hits.into_iter().map(row).collect(), warnings });
         }
         if let Some(mut rows) = answer::load(ctx, &index, hits, request)? {
-            marks::mark(&index.definition.schema, &asked, request, &mut rows);
+            marks::mark(&index, (&asked, instant.as_ref()), request, &mut rows);
             return Ok(Found { total, rows, warnings });
         }
     }
@@ -79,46 +86,36 @@ pub(super) struct Page {
     pub total: u64,
     pub hits: Vec<Hit>,
     pub warnings: Vec<&'static str>,
+    /// More about it if it is one as one types.
+    pub instant: Option<instant::Found>,
 }
 
 fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &Request<'_>) -> Result<Page> {
     let schema = index.definition.schema.clone();
     let order = order(&schema, asked, request)?;
     let results_max = ctx.shared.search.settings.results_max();
-    let count = usize::try_from(request.count.min(results_max)).unwrap_or(usize::MAX);
+    let count = request.count.min(results_max);
+    let most = usize::try_from(count).unwrap_or(usize::MAX);
     let offset = usize::try_from(request.offset).unwrap_or(usize::MAX);
     let own = find::own_changes(ctx, index)?;
     let names = asked.distance_names();
     let found = find::evaluate(ctx, index, (asked, &own), |views, found| {
         let total = found.total();
-        let matched: Vec<find::Matched> = match (&found.nearest, order) {
-            (_, By::Loaded(_)) => found.all(views),
-            (Some(nearest), By::Index(order)) => {
-                let mut all: Vec<find::Matched> = nearest
-                    .iter()
-                    .map(|near| found.matched(views, find::hit_of(near), Some(near.distance)))
-                    .collect();
-                if order != Order::Score {
-                    sort(views, &mut all, order);
-                }
-                all.into_iter().skip(offset).take(count).collect()
-            }
-            (None, By::Index(order)) => evaluate::top(views, found.matches, order, offset, count)
-                .into_iter()
-                .map(|hit| found.matched(views, hit, None))
-                .collect(),
-            (Some(_) | None, By::Distance { at, descends }) => {
-                let mut all = found.all(views);
+        let matched = match order {
+            By::Loaded(_) => found.all(views)?,
+            By::Index(order) => found.top(views, order, request.offset, count)?,
+            By::Distance { at, is_descending } => {
+                let mut all = found.all(views)?;
                 let key = |matched: &find::Matched| matched.distances.get(at).copied().unwrap_or(f64::INFINITY);
                 all.sort_by(|one, other| {
                     let by = key(one).total_cmp(&key(other));
-                    if descends { by.reverse() } else { by }.then(one.hit.id.cmp(&other.hit.id))
+                    if is_descending { by.reverse() } else { by }.then(one.hit.id.cmp(&other.hit.id))
                 });
-                all.into_iter().skip(offset).take(count).collect()
+                all.into_iter().skip(offset).take(most).collect()
             }
         };
-        let hits = matched.into_iter().filter_map(|matched| hit(views, &schema, matched, &names, order)).collect();
-        (total, hits)
+        let hits = matched.into_iter().filter_map(|matched| hit(views, matched, &names, order)).collect();
+        Ok((total, hits))
     })?;
     match found {
         Ok((total, hits)) => {
@@ -126,9 +123,33 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
                 By::Loaded(field) => sorted_by_loading(ctx, index, hits, (field, request))?,
                 _ => hits,
             };
-            Ok(Page { total, hits, warnings: Vec::new() })
+            Ok(Page { total, hits, warnings: Vec::new(), instant: None })
         }
-        Err(Ended::Timeout) => Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING] }),
+        Err(Ended::Timeout) => Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None }),
+        Err(Ended::Error(error)) => Err(error),
+    }
+}
+
+fn instant_page(
+    ctx: &mut Context<'_, '_>,
+    index: &Arc<Index>,
+    asked: &Asked,
+    (text, request): (&[u8], &Request<'_>),
+) -> Result<Page> {
+    let own = find::own_changes(ctx, index)?;
+    match instant::search(ctx, index, (asked, &own), (text, request))? {
+        Ok(found) => {
+            let hit = |(hit, key): &(crate::search::instant::Hit, Vec<u8>)| Hit {
+                id: hit.id,
+                key: key.clone(),
+                score: f64::from(hit.score),
+                sort_key: None,
+                distances: Vec::new(),
+            };
+            let warnings = if found.is_exhaustive { Vec::new() } else { vec![CAP_WARNING] };
+            Ok(Page { total: found.total, hits: found.hits.iter().map(hit).collect(), warnings, instant: Some(found) })
+        }
+        Err(Ended::Timeout) => Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None }),
         Err(Ended::Error(error)) => Err(error),
     }
 }
@@ -139,39 +160,28 @@ enum By {
     /// What the index itself has.
     Index(Order),
     /// A distance, by its number among those that the query yields.
-    Distance { at: usize, descends: bool },
+    Distance { at: usize, is_descending: bool },
     /// The text of a field that is not sortable: of all results it has to be read.
     Loaded(FieldId),
 }
 
 fn order(schema: &Schema, asked: &Asked, request: &Request<'_>) -> Result<By> {
-    let Some((name, descends)) = request.sort else { return Ok(By::Index(Order::Score)) };
+    let Some((name, is_descending)) = request.sort else { return Ok(By::Index(Order::Score)) };
     if let Some(at) = asked.distance_names().iter().position(|distance| distance == name) {
-        return Ok(By::Distance { at, descends });
+        return Ok(By::Distance { at, is_descending });
     }
     let Some((field, known)) = schema.find(name) else {
         let name = quoted(name, 64);
         return Err(CommandError::owned(format!("Property `{name}` not loaded nor in schema")));
     };
     Ok(match known.kind {
-        FieldKind::Numeric => By::Index(Order::Number { field, descends }),
-        _ if known.is_sortable => By::Index(Order::Text { field, descends }),
+        FieldKind::Numeric => By::Index(Order::Number { field, is_descending }),
+        _ if known.is_sortable => By::Index(Order::Text { field, is_descending }),
         _ => By::Loaded(field),
     })
 }
 
-fn sort(views: &[View<'_>], all: &mut [find::Matched], order: Order) {
-    // As `evaluate::top` does.
-    all.sort_by(|one, other| evaluate::compare(views, &one.hit, &other.hit, order));
-}
-
-fn hit(
-    views: &[View<'_>],
-    schema: &Schema,
-    matched: find::Matched,
-    names: &[Vec<u8>],
-    order: By,
-) -> Option<Hit> {
+fn hit(views: &[View<'_>], matched: find::Matched, names: &[Vec<u8>], order: By) -> Option<Hit> {
     let view = views.get(matched.hit.view)?;
     let mut key = Vec::new();
     view.part.key(matched.hit.place, &mut key);
@@ -188,7 +198,6 @@ fn hit(
         }
         By::Index(_) | By::Loaded(_) => None,
     };
-    let _ = schema;
     let distances = names.iter().cloned().zip(matched.distances).collect();
     Some(Hit { id: matched.hit.id, key, score: matched.hit.score, sort_key, distances })
 }
