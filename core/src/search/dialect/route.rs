@@ -93,8 +93,31 @@ pub enum Action {
     ResetSetting(&'static Setting),
 }
 
+impl Route {
+    /// Whether it may change anything.
+    pub fn changes(&self) -> bool {
+        match self {
+            Route::CreateIndex | Route::SwapIndexes => true,
+            Route::Index { action, .. } => !matches!(
+                action,
+                Action::Show
+                    | Action::Stats
+                    | Action::Search
+                    | Action::SearchByParameters
+                    | Action::FacetSearch
+                    | Action::ListDocuments
+                    | Action::FetchDocuments
+                    | Action::Document(_)
+                    | Action::Settings
+                    | Action::Setting(_)
+            ),
+            _ => false,
+        }
+    }
+}
+
 /// What a path names, before the method says what to do with it.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 16] = [
     "health",
     "version",
     "stats",
@@ -110,14 +133,15 @@ const NAMES: [&str; 18] = [
     "experimental-features",
     "network",
     "webhooks",
-    "logs",
-    "metrics",
     "dynamic-search-rules",
 ];
 
 /// Whether a path is one of this dialect, so that its errors are this dialect's too.
 pub fn is_of_dialect(path: &str) -> bool {
-    segments(path).next().is_some_and(|first| NAMES.contains(&first))
+    let mut segments = segments(path);
+    let first = segments.next().unwrap_or_default();
+    // KEYS is a command, too: `/keys/pattern` is the other dialect's.
+    NAMES.contains(&first) && (first != "keys" || segments.next().is_none())
 }
 
 fn segments(path: &str) -> impl Iterator<Item = &str> {
@@ -297,7 +321,7 @@ mod tests {
         assert_eq!(code("POST", "/dumps"), "feature_not_enabled");
         assert_eq!(code("POST", "/indexes/films/similar"), "feature_not_enabled");
         assert_eq!(code("GET", "/tasks/x"), "invalid_task_uids");
-        assert!(!is_of_dialect("/get/key"));
+        assert!(!is_of_dialect("/get/key") && !is_of_dialect("/keys/a*"));
         assert!(is_of_dialect("/indexes"));
     }
 

@@ -214,7 +214,7 @@ fn new_attribute_is_not_found() {
     let document = r#"{"id":1,"title":"Up","plot":{"text":"old man"},"rank":1.50}"#;
     assert_eq!(
         shown(&schema(json!({}), &["id", "title"]), document),
-        ["text_*: old man|1.50", "text_id: 1", "text_title: Up"]
+        ["text_id: 1", "text_title: Up", "text_*: old man|1.50"]
     );
     let deep = format!(r#"{{"a":{}{},"b":"kept"}}"#, "[".repeat(200), "]".repeat(200));
     assert!(shown(&schema(json!({}), &[]), &deep).concat().ends_with("|kept"));

@@ -6,7 +6,7 @@ mod hit;
 #[cfg(test)]
 mod tests;
 
-pub use hit::{Matches, Shown, write_hit};
+pub use hit::{Matches, Shown, select, write_hit};
 
 use super::document::write_text;
 use super::request::Page;

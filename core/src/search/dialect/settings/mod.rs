@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::fault::Fault;
 use super::shape::{self, Shape};
 pub use schema::{
-    ALL_TEXTS, Change, FACTS, GEO, attribute_of_text, change, is_attribute_of, number_field, seen, tag_field,
+    ALL_TEXTS, FACTS, GEO, attribute_of_text, is_attribute_of, number_field, seen, tag_field,
     text_field, words,
 };
 

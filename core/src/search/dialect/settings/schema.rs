@@ -1,11 +1,12 @@
-//! The schema that settings mean, as words of FT.CREATE, and what a change of them asks for.
+//! The schema that settings mean, as words of FT.CREATE. Where a change of settings changes these words, all documents are to
+//! be indexed anew.
 //!
 //! An attribute may hold texts, numbers, both in an array, or objects. So it has up to three fields:
 //!
 //! | field | kind | for |
 //! | --- | --- | --- |
 //! | `text_title` | TEXT | attributes that are searched, in the order of their importance |
-//! | `text_*` | TEXT | with searchable attributes `*`: those that have no field yet, such as a new one that HSET brought; the least important |
+//! | `text_*` | TEXT | with searchable attributes `*`: those that have no field of their own, since they came after the first documents; the least important |
 //! | `tag_genre`, `number_year` | TAG, NUMERIC | attributes for filters, facets, sorting, the distinct attribute and custom rules |
 //! | `geo` | GEO | `_geo`; `number__geo.lat` and `number__geo.lng` beside it are for boxes |
 //! | `facts` | TAG | which attributes are there, null or empty: `e:genre`, `n:genre`, `z:genre` |
@@ -101,7 +102,7 @@ fn uses(settings: &Settings) -> Vec<Use> {
     uses
 }
 
-/// The words of FT.CREATE behind the name of the index. `seen` are the attributes that documents have brought, in their order; they count
+/// The words of FT.CREATE behind the name of the index. `seen` are the attributes of the first documents, in their order; they count
 /// while all attributes are searched. Attributes beyond the number of fields that an index may have are found in `text_*`, or are left out.
 pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     let prefix = [uid, ":"].concat();
@@ -137,35 +138,12 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
         count += 2;
     }
     let searchable = settings.searchable();
-    if searchable.is_none() {
-        push(&["*", "AS", ALL_TEXTS, "TEXT", "NOSTEM"]);
-    }
     let most = SEARCH_TEXT_FIELDS_MAX - usize::from(searchable.is_none());
     for attribute in searchable.as_deref().unwrap_or(seen).iter().take(most) {
         push(&[attribute, "AS", &text_field(attribute), "TEXT", "NOSTEM"]);
     }
-    words
-}
-
-/// What a change of settings, or new attributes, ask of an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Nothing: documents are indexed as before.
-    None,
-    /// The schema has more fields behind the others. Documents that are there are found as before: what the new fields hold of them is
-    /// in `text_*`.
-    Append,
-    /// All documents are indexed anew.
-    Rebuild,
-}
-
-/// What leads from the words of an index to new ones.
-pub fn change(old: &[Vec<u8>], new: &[Vec<u8>]) -> Change {
-    if old == new {
-        Change::None
-    } else if new.starts_with(old) && old.iter().any(|word| word == ALL_TEXTS.as_bytes()) {
-        Change::Append
-    } else {
-        Change::Rebuild
+    if searchable.is_none() {
+        push(&["*", "AS", ALL_TEXTS, "TEXT", "NOSTEM"]);
     }
+    words
 }
