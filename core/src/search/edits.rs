@@ -128,8 +128,17 @@ fn character_at(text: &[u8], at: usize) -> Option<(char, usize)> {
     if first < 0x80 {
         return Some((char::from(first), 1));
     }
-    let len = if first >= 0xF0 { 4 } else if first >= 0xE0 { 3 } else { 2 };
-    let character = rest.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok()).and_then(|text| text.chars().next());
+    let len = if first >= 0xF0 {
+        4
+    } else if first >= 0xE0 {
+        3
+    } else {
+        2
+    };
+    let character = rest
+        .get(..len)
+        .and_then(|bytes| std::str::from_utf8(bytes).ok())
+        .and_then(|text| text.chars().next());
     Some(character.map_or((char::REPLACEMENT_CHARACTER, 1), |character| (character, len)))
 }
 

@@ -87,7 +87,8 @@ fn half(bytes: &[u8]) -> f32 {
     let sign = (bits & 0x8000) << 16;
     // The exponent's bias grows from 15 to 127. A multiplication by 2^112 does this, and normalises what is subnormal.
     let magnitude = f32::from_bits((bits & 0x7FFF) << 13) * f32::from_bits((112 + 127) << 23);
-    let magnitude = if bits & 0x7C00 == 0x7C00 { f32::from_bits(0x7F80_0000 | (bits & 0x3FF) << 13) } else { magnitude };
+    let magnitude =
+        if bits & 0x7C00 == 0x7C00 { f32::from_bits(0x7F80_0000 | (bits & 0x3FF) << 13) } else { magnitude };
     f32::from_bits(magnitude.to_bits() | sign)
 }
 
@@ -132,7 +133,8 @@ fn sum<const BYTES: usize>(probe: &[f32], vector: &[u8], term: impl Fn(f32, &[u8
             *sum += term(*number, bytes);
         }
     }
-    let rest: f32 = head_rest.iter().zip(tail_rest.chunks_exact(BYTES)).map(|(a, bytes)| term(*a, bytes)).sum();
+    let rest: f32 =
+        head_rest.iter().zip(tail_rest.chunks_exact(BYTES)).map(|(a, bytes)| term(*a, bytes)).sum();
     f64::from(sums.iter().sum::<f32>() + rest)
 }
 
@@ -175,7 +177,8 @@ mod tests {
         for dimension in [1u32, 7, 16, 33] {
             let numbers: Vec<f32> = (0..dimension).map(|x| x as f32 * 0.5 - 2.0).collect();
             let halves: Vec<u8> = numbers.iter().flat_map(|x| half_of(*x).to_le_bytes()).collect();
-            let brains: Vec<u8> = numbers.iter().flat_map(|x| ((x.to_bits() >> 16) as u16).to_le_bytes()).collect();
+            let brains: Vec<u8> =
+                numbers.iter().flat_map(|x| ((x.to_bits() >> 16) as u16).to_le_bytes()).collect();
             let doubles: Vec<u8> = numbers.iter().flat_map(|x| f64::from(*x).to_le_bytes()).collect();
             let singles: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
             for metric in [Metric::L2, Metric::InnerProduct, Metric::Cosine] {

@@ -61,7 +61,8 @@ pub(super) fn check_access(ctx: &Context<'_, '_>, index: &Index, args: &[&[u8]],
         return Ok(());
     }
     let spec = admission::find(args)?;
-    let denied = index.definition.prefixes.iter().find(|prefix| !user.may_use_all((spec, args), prefix, writes));
+    let denied =
+        index.definition.prefixes.iter().find(|prefix| !user.may_use_all((spec, args), prefix, writes));
     denied.map_or(Ok(()), |prefix| Err(Box::new(Denial::new(user.name(), Reason::Key, prefix)).into()))
 }
 
@@ -73,14 +74,17 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         return Err(CommandError::text("Index already exists"));
     }
     if name.is_empty() || name.len() > SEARCH_NAME_MAX_BYTES {
-        return Err(CommandError::owned(format!("the name of an index has 1 to {SEARCH_NAME_MAX_BYTES} bytes")));
+        return Err(CommandError::owned(format!(
+            "the name of an index has 1 to {SEARCH_NAME_MAX_BYTES} bytes"
+        )));
     }
     if set.len() >= SEARCH_INDEXES_MAX {
         return Err(CommandError::owned(format!("there are {SEARCH_INDEXES_MAX} indexes at most")));
     }
     let mut definition = create::parse(name, ctx.db(), words)?;
     definition.number = ctx.shared.search.next_number();
-    let progress = if definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
+    let progress =
+        if definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
     let contents = Contents::new(progress);
     contents.note_use(ctx.now_ms());
     let index = index_of(ctx.admin, definition, Arc::new(contents));
@@ -88,7 +92,6 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     ctx.reply.ok();
     Ok(())
 }
-
 
 pub(super) fn alter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let index = find_known(ctx, args[1])?;
@@ -104,7 +107,10 @@ pub(super) fn alter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         return Err(CommandError::owned(format!("Unknown argument `{}`", quoted(schema, SHOWN))));
     }
     if !is_option(add, "ADD") {
-        return Err(CommandError::owned(format!("Unknown action passed to ALTER SCHEMA: {}", quoted(add, SHOWN))));
+        return Err(CommandError::owned(format!(
+            "Unknown action passed to ALTER SCHEMA: {}",
+            quoted(add, SHOWN)
+        )));
     }
     if fields.is_empty() {
         return Err(CommandError::text("No fields provided"));
@@ -171,11 +177,8 @@ pub(crate) fn drop_index(ctx: &mut Context<'_, '_>, index: &Arc<Index>, with_doc
 
 pub(super) fn list(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
     let (set, db) = (present(ctx), ctx.db());
-    let names: Vec<&[u8]> = set
-        .iter()
-        .filter(|index| index.definition.db == db)
-        .map(|index| &*index.definition.name)
-        .collect();
+    let names: Vec<&[u8]> =
+        set.iter().filter(|index| index.definition.db == db).map(|index| &*index.definition.name).collect();
     ctx.reply.set(names.len());
     names.iter().for_each(|name| ctx.reply.bulk(name));
     Ok(())
@@ -253,7 +256,9 @@ pub(super) fn synonyms_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
         }
     }
     if definition.synonyms.groups_of.len() > SEARCH_SYNONYMS_MAX {
-        return Err(CommandError::owned(format!("an index has {SEARCH_SYNONYMS_MAX} words with synonyms at most")));
+        return Err(CommandError::owned(format!(
+            "an index has {SEARCH_SYNONYMS_MAX} words with synonyms at most"
+        )));
     }
     keep(ctx, Arc::new(index.with(definition)))?;
     ctx.reply.ok();

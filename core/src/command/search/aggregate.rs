@@ -32,14 +32,19 @@ pub(super) fn aggregate(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match cursor {
         None => write(ctx.reply, total, &rows),
         Some(cursor) => {
-            let count = cursor.count.and_then(|count| usize::try_from(count).ok()).unwrap_or(SEARCH_CURSOR_ROWS).max(1);
+            let count = cursor
+                .count
+                .and_then(|count| usize::try_from(count).ok())
+                .unwrap_or(SEARCH_CURSOR_ROWS)
+                .max(1);
             let max_idle_ms = cursor.max_idle_ms.unwrap_or(SEARCH_CURSOR_IDLE_MS).min(SEARCH_CURSOR_IDLE_MS);
             let mut rows = rows;
             let rest = rows.split_off(rows.len().min(count));
             let id = match rest.is_empty() {
                 true => 0,
                 false => {
-                    let cursor = SearchCursor::new(index.definition.number, rest, count, max_idle_ms, ctx.now_ms());
+                    let cursor =
+                        SearchCursor::new(index.definition.number, rest, count, max_idle_ms, ctx.now_ms());
                     let id = ctx.shared.search.cursors.add(cursor);
                     id.ok_or(CommandError::text("Too many cursors, or too many rows that wait to be read"))?
                 }
@@ -217,7 +222,12 @@ fn read_row(
 }
 
 /// The words of a document that the query asked for.
-fn matched_terms(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8], wanted: &Wanted<'_>) -> Result<Vec<Value>> {
+fn matched_terms(
+    ctx: &mut Context<'_, '_>,
+    index: &Index,
+    key: &[u8],
+    wanted: &Wanted<'_>,
+) -> Result<Vec<Value>> {
     let (schema, mut terms) = (&index.definition.schema, std::collections::BTreeSet::new());
     for (number, field) in (0..).zip(&schema.fields) {
         let FieldKind::Text { has_stems, .. } = field.kind else { continue };
@@ -299,7 +309,8 @@ pub(super) fn cursor(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         _ => return Err(CommandError::text("wrong number of arguments for 'ft.cursor' command")),
     };
     let index = find(ctx, name)?;
-    let id = parse_i64(id).and_then(|id| u64::try_from(id).ok()).ok_or(CommandError::text("Bad cursor ID"))?;
+    let id =
+        parse_i64(id).and_then(|id| u64::try_from(id).ok()).ok_or(CommandError::text("Bad cursor ID"))?;
     let number = index.definition.number;
     let missing = || CommandError::text("Cursor not found");
     if is_option(args[1], "READ") {

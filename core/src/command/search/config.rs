@@ -7,7 +7,8 @@ use crate::server::search::{SEARCH_SETTINGS, SearchSetting};
 
 /// The settings that a name stands for, with their numbers; `*` stands for all.
 fn named(name: &[u8]) -> Vec<(usize, &'static SearchSetting)> {
-    let is_meant = |setting: &SearchSetting| name == b"*" || name.eq_ignore_ascii_case(setting.name.as_bytes());
+    let is_meant =
+        |setting: &SearchSetting| name == b"*" || name.eq_ignore_ascii_case(setting.name.as_bytes());
     SEARCH_SETTINGS.iter().enumerate().filter(|(_, setting)| is_meant(setting)).collect()
 }
 
@@ -25,7 +26,11 @@ fn get(ctx: &mut Context<'_, '_>, name: &[u8]) -> Outcome {
     let (reply, search) = (&mut *ctx.reply, &ctx.shared.search);
     // Pairs in RESP2 are arrays of two.
     let is_map = reply.protocol() == crate::resp::Protocol::Resp3;
-    if is_map { reply.map(settings.len()) } else { reply.array(settings.len()) }
+    if is_map {
+        reply.map(settings.len())
+    } else {
+        reply.array(settings.len())
+    }
     for (number, setting) in settings {
         if !is_map {
             reply.array(2);

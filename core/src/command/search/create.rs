@@ -43,11 +43,13 @@ impl<'w> Words<'w> {
     }
 
     fn integer(&mut self, of: &str) -> Result<i64> {
-        parse_i64(self.value(of)?).ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
+        parse_i64(self.value(of)?)
+            .ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
     }
 
     fn float(&mut self, of: &str) -> Result<f64> {
-        parse_f64(self.value(of)?).ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
+        parse_f64(self.value(of)?)
+            .ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
     }
 
     fn list(&mut self, of: &str) -> Result<&'w [&'w [u8]]> {
@@ -114,7 +116,12 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
 }
 
 /// Reads one option of FT.CREATE before SCHEMA.
-fn option(word: &[u8], words: &mut Words<'_>, definition: &mut Definition, schema: &mut Schema) -> Result<()> {
+fn option(
+    word: &[u8],
+    words: &mut Words<'_>,
+    definition: &mut Definition,
+    schema: &mut Schema,
+) -> Result<()> {
     match word.to_ascii_uppercase().as_slice() {
         b"ON" => match words.value("ON")? {
             kind if is_option(kind, "HASH") => definition.kind = Kind::Hash,
@@ -132,8 +139,8 @@ fn option(word: &[u8], words: &mut Words<'_>, definition: &mut Definition, schem
         }
         b"FILTER" => {
             let text = words.value("FILTER")?;
-            let expression = Expression::parse(text)
-                .map_err(|error| CommandError::owned(format!("{error}")))?;
+            let expression =
+                Expression::parse(text).map_err(|error| CommandError::owned(format!("{error}")))?;
             let fields = expression.names().to_vec();
             definition.filter = Some(Filter { text: text.to_vec(), expression, fields });
         }
@@ -299,7 +306,9 @@ fn vector(words: &mut Words<'_>) -> Result<VectorOptions> {
     let algorithm = words.value("vector similarity algorithm")?;
     let is_hnsw = is_option(algorithm, "HNSW");
     if !is_hnsw && !is_option(algorithm, "FLAT") {
-        return Err(CommandError::text("Bad arguments for vector similarity algorithm: FLAT and HNSW are supported"));
+        return Err(CommandError::text(
+            "Bad arguments for vector similarity algorithm: FLAT and HNSW are supported",
+        ));
     }
     let attributes = words.list("vector similarity number of parameters")?;
     let (mut dimension, mut number, mut metric) = (None, None, None);
@@ -315,7 +324,11 @@ fn vector(words: &mut Words<'_>) -> Result<VectorOptions> {
         match name.as_str() {
             "DIM" => {
                 let found = parse_i64(value).and_then(|value| u32::try_from(value).ok());
-                dimension = Some(found.filter(|found| (1..=SEARCH_VECTOR_MAX_DIMENSION).contains(found)).ok_or_else(|| bad("HNSW index DIM"))?);
+                dimension = Some(
+                    found
+                        .filter(|found| (1..=SEARCH_VECTOR_MAX_DIMENSION).contains(found))
+                        .ok_or_else(|| bad("HNSW index DIM"))?,
+                );
             }
             "TYPE" => number = Some(number_named(value).ok_or_else(|| bad("index type"))?),
             "DISTANCE_METRIC" => metric = Some(metric_named(value).ok_or_else(|| bad("index metric"))?),
@@ -330,7 +343,9 @@ fn vector(words: &mut Words<'_>) -> Result<VectorOptions> {
         known.push((name, String::from_utf8_lossy(value).into_owned()));
     }
     let missing = |what: &str| {
-        CommandError::owned(format!("Missing mandatory parameter: cannot create vector index without specifying {what} argument"))
+        CommandError::owned(format!(
+            "Missing mandatory parameter: cannot create vector index without specifying {what} argument"
+        ))
     };
     Ok(VectorOptions {
         dimension: dimension.ok_or_else(|| missing("DIM"))?,
@@ -367,7 +382,9 @@ fn check_room(schema: &Schema, field: &Field) -> Result<()> {
         return Err(CommandError::owned(format!("Schema is limited to {SEARCH_FIELDS_MAX} fields")));
     }
     if is_text(field) && texts >= SEARCH_TEXT_FIELDS_MAX {
-        return Err(CommandError::owned(format!("Schema is limited to {SEARCH_TEXT_FIELDS_MAX} TEXT fields")));
+        return Err(CommandError::owned(format!(
+            "Schema is limited to {SEARCH_TEXT_FIELDS_MAX} TEXT fields"
+        )));
     }
     Ok(())
 }

@@ -16,7 +16,9 @@ fn is_document(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Result<b
     let is_hash = root.is_some_and(|root| root.kind == index.definition.kind);
     let map = maps::map_of(index, ctx.admin, key);
     // One that the transaction has made has no entry yet.
-    Ok(is_hash && index.covers(index.definition.db, key) && (!ctx.txn.is_unchanged() || maps::entry(ctx.txn, map, key)?.is_some()))
+    Ok(is_hash
+        && index.covers(index.definition.db, key)
+        && (!ctx.txn.is_unchanged() || maps::entry(ctx.txn, map, key)?.is_some()))
 }
 
 fn write(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Outcome {

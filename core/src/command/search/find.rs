@@ -11,7 +11,9 @@ use crate::engine::EngineError;
 use crate::limits::SEARCH_WORK_PER_MS;
 use crate::memory_budget::MemoryBudget;
 use crate::search::aggregate;
-use crate::search::evaluate::{self, Failure, Hit, Matches, Meter, Neighbour, Options, Order, Scorer, Wanted};
+use crate::search::evaluate::{
+    self, Failure, Hit, Matches, Meter, Neighbour, Options, Order, Scorer, Wanted,
+};
 use crate::search::index::{Delta, DocumentId, View};
 use crate::search::query::tree::GeoUnit;
 use crate::search::query::{self, Bound, Clause, Nearest, Node};
@@ -86,7 +88,12 @@ impl Asked {
     ///
     /// # Errors
     /// What is wrong with the query, or with the words behind it.
-    pub fn of_search(ctx: &Context<'_, '_>, index: &Index, text: &[u8], request: &Request<'_>) -> Result<(Asked, bool)> {
+    pub fn of_search(
+        ctx: &Context<'_, '_>,
+        index: &Index,
+        text: &[u8],
+        request: &Request<'_>,
+    ) -> Result<(Asked, bool)> {
         let (schema, settings) = (&index.definition.schema, &ctx.shared.search.settings);
         let words = Words {
             text,
@@ -131,7 +138,11 @@ impl Asked {
         let words = Words {
             text,
             dialect: request.dialect.unwrap_or_else(|| settings.default_dialect()),
-            parameters: request.parameters.iter().map(|(name, value)| (name.as_slice(), value.as_slice())).collect(),
+            parameters: request
+                .parameters
+                .iter()
+                .map(|(name, value)| (name.as_slice(), value.as_slice()))
+                .collect(),
             is_verbatim: request.is_verbatim,
             keeps_stop_words: request.keeps_stop_words,
         };
@@ -267,7 +278,12 @@ pub(super) fn with_views<R>(
 }
 
 /// The ids of the documents with these keys.
-pub(super) fn ids_of(ctx: &mut Context<'_, '_>, index: &Index, keys: &[Vec<u8>], own: &Own) -> Result<Vec<DocumentId>> {
+pub(super) fn ids_of(
+    ctx: &mut Context<'_, '_>,
+    index: &Index,
+    keys: &[Vec<u8>],
+    own: &Own,
+) -> Result<Vec<DocumentId>> {
     let mut ids = Vec::new();
     for key in keys {
         let map = maps::map_of(index, ctx.admin, key);
@@ -318,7 +334,9 @@ impl From<Failure> for Ended {
             Failure::Work => return Ended::Timeout,
             Failure::Memory => EngineError::BudgetExceeded.into(),
             Failure::Depth => CommandError::text("Syntax error: the query is nested too deeply"),
-            Failure::Vector => CommandError::text("Error parsing vector similarity query: query vector blob size does not match index's expected size"),
+            Failure::Vector => CommandError::text(
+                "Error parsing vector similarity query: query vector blob size does not match index's expected size",
+            ),
         })
     }
 }
@@ -347,17 +365,31 @@ pub(super) fn evaluate<R>(
     let allowed = Allowed::of(ctx, asked.timeout_ms);
     let schema = index.definition.schema.clone();
     Ok(with_views(ctx, index, own, |views| {
-        allowed.meter(|meter| with_options(index, asked, only.as_deref(), meter, |options| {
-            let matches = evaluate::evaluate(&schema, views, &asked.root, options)?;
-            let Some(wanted) = &asked.nearest else {
-                let found = Found { matches, nearest: None, asked, schema: &schema, meter: &options.meter };
-                return Ok(choose(views, found)?);
-            };
-            let Nearest { field, vector, count, .. } = wanted;
-            let near = evaluate::nearest(&schema, views, Some(&matches), *field, vector, *count, &options.meter)?;
-            let (matches, nearest) = only_nearest(&matches, &near);
-            Ok(choose(views, Found { matches, nearest: Some(nearest), asked, schema: &schema, meter: &options.meter })?)
-        }))
+        allowed.meter(|meter| {
+            with_options(index, asked, only.as_deref(), meter, |options| {
+                let matches = evaluate::evaluate(&schema, views, &asked.root, options)?;
+                let Some(wanted) = &asked.nearest else {
+                    let found =
+                        Found { matches, nearest: None, asked, schema: &schema, meter: &options.meter };
+                    return Ok(choose(views, found)?);
+                };
+                let Nearest { field, vector, count, .. } = wanted;
+                let near = evaluate::nearest(
+                    &schema,
+                    views,
+                    Some(&matches),
+                    *field,
+                    vector,
+                    *count,
+                    &options.meter,
+                )?;
+                let (matches, nearest) = only_nearest(&matches, &near);
+                Ok(choose(
+                    views,
+                    Found { matches, nearest: Some(nearest), asked, schema: &schema, meter: &options.meter },
+                )?)
+            })
+        })
     }))
 }
 
@@ -378,7 +410,8 @@ fn only_nearest(matches: &Matches, near: &[Neighbour]) -> (Matches, Vec<(Hit, f6
     let mut nearest = Vec::with_capacity(near.len());
     for near in near {
         let hits = matches.views.get(near.view);
-        let score = hits.and_then(|hits| hits.scores.get(hits.places.binary_search(&near.place).ok()?).copied());
+        let score =
+            hits.and_then(|hits| hits.scores.get(hits.places.binary_search(&near.place).ok()?).copied());
         let hit = Hit { view: near.view, place: near.place, id: near.id, score: score.unwrap_or(0.0) };
         nearest.push((hit, near.distance));
         if let Some(places) = places.get_mut(near.view) {
@@ -389,7 +422,8 @@ fn only_nearest(matches: &Matches, near: &[Neighbour]) -> (Matches, Vec<(Hit, f6
     for (mut places, hits) in places.into_iter().zip(&matches.views) {
         places.sort_unstable();
         let score = |place: &u32| hits.scores.get(hits.places.binary_search(place).ok()?).copied();
-        let scores = if hits.scores.is_empty() { Vec::new() } else { places.iter().filter_map(score).collect() };
+        let scores =
+            if hits.scores.is_empty() { Vec::new() } else { places.iter().filter_map(score).collect() };
         only.views.push(evaluate::Hits { places, scores });
     }
     (only, nearest)
@@ -417,7 +451,13 @@ impl Found<'_> {
     ///
     /// # Errors
     /// They take too much.
-    pub fn top(&self, views: &[View<'_>], order: Order, offset: u64, count: u64) -> Result<Vec<Matched>, Failure> {
+    pub fn top(
+        &self,
+        views: &[View<'_>],
+        order: Order,
+        offset: u64,
+        count: u64,
+    ) -> Result<Vec<Matched>, Failure> {
         let hits = match (&self.nearest, order) {
             (Some(nearest), Order::Score) => {
                 let from = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -461,7 +501,9 @@ impl Found<'_> {
 pub(super) fn wanted<'q>(index: &Index, asked: &'q Asked) -> Wanted<'q> {
     let may_take = |_| true;
     let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &may_take };
-    with_options(index, asked, None, meter, |options| Wanted::new(&index.definition.schema, &asked.root, options))
+    with_options(index, asked, None, meter, |options| {
+        Wanted::new(&index.definition.schema, &asked.root, options)
+    })
 }
 
 /// Runs `body` with the options of a query, for certain documents only if there are some.
@@ -492,6 +534,7 @@ pub(super) fn with_options<R>(
 
 /// The values of numeric fields that an index itself has, for a document.
 pub(super) fn numbers(view: &View<'_>, place: u32, fields: &[Option<FieldId>]) -> Vec<Option<Value>> {
-    let value = |field: &Option<FieldId>| field.and_then(|field| view.part.number(field, place)).map(Value::Number);
+    let value =
+        |field: &Option<FieldId>| field.and_then(|field| view.part.number(field, place)).map(Value::Number);
     fields.iter().map(value).collect()
 }

@@ -14,7 +14,8 @@ use crate::server::search::Index;
 pub(super) fn mark(
     index: &Index,
     (asked, instant): (&Asked, Option<&instant::Found>),
-    request: &Request<'_>, rows: &mut [Row],
+    request: &Request<'_>,
+    rows: &mut [Row],
 ) {
     if request.highlight.is_none() && request.summarize.is_none() {
         return;
@@ -62,7 +63,8 @@ fn mark_rows(schema: &Schema, request: &Request<'_>, rows: &mut [Row], find: Fin
 
 /// The text field that a name in a reply means, and whether it has stems.
 fn text_field(schema: &Schema, name: &[u8]) -> Option<(FieldId, bool)> {
-    let (number, field) = (0..).zip(&schema.fields).find(|(_, field)| field.name == name || field.path == name)?;
+    let (number, field) =
+        (0..).zip(&schema.fields).find(|(_, field)| field.name == name || field.path == name)?;
     match field.kind {
         FieldKind::Text { has_stems, .. } => Some((FieldId(number), has_stems)),
         _ => None,

@@ -26,8 +26,8 @@ mod suggest;
 mod tags;
 
 pub(crate) use admin::{drop_index, end_scan, index_key};
-pub use open::open;
 pub(crate) use open::Rebuild;
+pub use open::open;
 
 use super::{CommandError, Group, Outcome};
 use crate::server::search::{Index, Progress};
@@ -83,7 +83,9 @@ fn ready(index: &Index) -> Outcome {
         Progress::Closed => Err(CommandError::text("LOADING the index is being opened")),
         Progress::Rebuilding { left, of } => {
             let share = 100 - (left * 100).checked_div(of).unwrap_or(0).min(100);
-            Err(CommandError::owned(format!("LOADING the index is being read again, {share} % of its documents are there")))
+            Err(CommandError::owned(format!(
+                "LOADING the index is being read again, {share} % of its documents are there"
+            )))
         }
     }
 }

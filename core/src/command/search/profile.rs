@@ -19,7 +19,9 @@ pub(super) fn profile(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     {
         rest = others;
     }
-    let [word, query, options @ ..] = rest else { return Err(CommandError::text("The QUERY keyword is expected")) };
+    let [word, query, options @ ..] = rest else {
+        return Err(CommandError::text("The QUERY keyword is expected"));
+    };
     if !is_option(word, "QUERY") {
         return Err(CommandError::text("The QUERY keyword is expected"));
     }

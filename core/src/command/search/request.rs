@@ -159,7 +159,8 @@ impl<'a> Words<'a> {
     }
 
     pub fn integer(&mut self, of: &str) -> Result<i64> {
-        parse_i64(self.value(of)?).ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
+        parse_i64(self.value(of)?)
+            .ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
     }
 
     pub fn count(&mut self, of: &str) -> Result<u64> {
@@ -167,7 +168,8 @@ impl<'a> Words<'a> {
     }
 
     pub fn float(&mut self, of: &str) -> Result<f64> {
-        parse_f64(self.value(of)?).ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
+        parse_f64(self.value(of)?)
+            .ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
     }
 
     pub fn list(&mut self, of: &str) -> Result<&'a [&'a [u8]]> {
@@ -275,9 +277,10 @@ pub(super) fn parameters<'a>(words: &mut Words<'a>) -> Result<Vec<(&'a [u8], &'a
 /// Reads `DIALECT`'s number.
 pub(super) fn dialect(words: &mut Words<'_>) -> Result<u8> {
     let number = words.integer("DIALECT")?;
-    u8::try_from(number).ok().filter(|number| (1..=4).contains(number)).ok_or(CommandError::text(
-        "DIALECT requires a non negative integer >=1 and <= 4",
-    ))
+    u8::try_from(number)
+        .ok()
+        .filter(|number| (1..=4).contains(number))
+        .ok_or(CommandError::text("DIALECT requires a non negative integer >=1 and <= 4"))
 }
 
 fn bound(word: &[u8]) -> Result<(f64, bool)> {
@@ -302,7 +305,11 @@ fn returned<'a>(words: &mut Words<'a>) -> Result<Vec<Returned<'a>>> {
     let mut returned = Vec::new();
     while let Some(path) = list.next() {
         let path = path.strip_prefix(b"@").unwrap_or(path);
-        let name = if list.take("AS") { list.value("RETURN path AS name - must be accompanied with NAME")? } else { path };
+        let name = if list.take("AS") {
+            list.value("RETURN path AS name - must be accompanied with NAME")?
+        } else {
+            path
+        };
         returned.push(Returned { path, name });
     }
     Ok(returned)

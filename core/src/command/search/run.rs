@@ -39,7 +39,9 @@ pub(super) struct Found {
 pub(super) fn search(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let request = Request::parse(args.get(3..).unwrap_or_default())?;
     if request.latest_only && ctx.client.has_newer_search {
-        return Err(CommandError::text("SUPERSEDED a newer search of this connection came before this one was run"));
+        return Err(CommandError::text(
+            "SUPERSEDED a newer search of this connection came before this one was run",
+        ));
     }
     let found = found(ctx, args, &request)?;
     answer::write(ctx.reply, &request, found.total, &found.rows, &found.warnings);
@@ -106,7 +108,8 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
             By::Index(order) => found.top(views, order, request.offset, count)?,
             By::Distance { at, is_descending } => {
                 let mut all = found.all(views)?;
-                let key = |matched: &find::Matched| matched.distances.get(at).copied().unwrap_or(f64::INFINITY);
+                let key =
+                    |matched: &find::Matched| matched.distances.get(at).copied().unwrap_or(f64::INFINITY);
                 all.sort_by(|one, other| {
                     let by = key(one).total_cmp(&key(other));
                     if is_descending { by.reverse() } else { by }.then(one.hit.id.cmp(&other.hit.id))
@@ -125,7 +128,9 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
             };
             Ok(Page { total, hits, warnings: Vec::new(), instant: None })
         }
-        Err(Ended::Timeout) => Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None }),
+        Err(Ended::Timeout) => {
+            Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None })
+        }
         Err(Ended::Error(error)) => Err(error),
     }
 }
@@ -147,9 +152,16 @@ fn instant_page(
                 distances: Vec::new(),
             };
             let warnings = if found.is_exhaustive { Vec::new() } else { vec![CAP_WARNING] };
-            Ok(Page { total: found.total, hits: found.hits.iter().map(hit).collect(), warnings, instant: Some(found) })
+            Ok(Page {
+                total: found.total,
+                hits: found.hits.iter().map(hit).collect(),
+                warnings,
+                instant: Some(found),
+            })
         }
-        Err(Ended::Timeout) => Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None }),
+        Err(Ended::Timeout) => {
+            Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None })
+        }
         Err(Ended::Error(error)) => Err(error),
     }
 }

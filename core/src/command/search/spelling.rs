@@ -33,7 +33,8 @@ pub(super) fn spellcheck(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         is_verbatim: true,
         keeps_stop_words: false,
     };
-    let parsed = query::parse(args[2], &context).map_err(|error| CommandError::owned(format!("{}", error.text)))?;
+    let parsed =
+        query::parse(args[2], &context).map_err(|error| CommandError::owned(format!("{}", error.text)))?;
     let mut words = Vec::new();
     collect(&parsed.root, &mut words);
     let (mut included, mut excluded) = (Vec::new(), Vec::new());
@@ -48,12 +49,14 @@ pub(super) fn spellcheck(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let mut corrected: Vec<(Vec<u8>, Vec<Correction>)> = Vec::new();
     for word in words {
         // What is a term of the index, or of a dictionary that is left out, is spelt well.
-        let is_known = excluded.contains(&word) || index.contents.read(now_ms, &[], None, |views| has(views, &word));
+        let is_known =
+            excluded.contains(&word) || index.contents.read(now_ms, &[], None, |views| has(views, &word));
         if is_known || corrected.iter().any(|(other, _)| *other == word) {
             continue;
         }
         let mut corrections = Corrections::of(&String::from_utf8_lossy(&word), options.distance);
-        let documents = index.contents.read(now_ms, &[], None, |views| offer(views, &excluded, &mut corrections));
+        let documents =
+            index.contents.read(now_ms, &[], None, |views| offer(views, &excluded, &mut corrections));
         included.iter().for_each(|term| corrections.offer(&String::from_utf8_lossy(term), 0));
         corrected.push((word, corrections.best(documents)));
         share.look().map_err(EngineError::from)?;
@@ -71,7 +74,9 @@ fn options<'a>(words: &'a [&'a [u8]]) -> Result<Options<'a>> {
             options.distance = u8::try_from(distance)
                 .ok()
                 .filter(|distance| (1..=DISTANCE_MAX).contains(distance))
-                .ok_or(CommandError::text("invalid distance given, distance must be a natural number between 1 to 4"))?;
+                .ok_or(CommandError::text(
+                    "invalid distance given, distance must be a natural number between 1 to 4",
+                ))?;
         } else if is_option(word, "TERMS") {
             let including = words.take("INCLUDE");
             if !including && !words.take("EXCLUDE") {

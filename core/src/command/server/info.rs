@@ -220,9 +220,8 @@ fn modules(sources: &Sources<'_, '_>) -> Lines {
     if sources.admin.partitions() == 0 {
         return Lines::new();
     }
-    let facts = format!(
-        "name={MODULE_NAME},ver={MODULE_VERSION},api=1,filters=0,usedby=[],using=[],options=[]"
-    );
+    let facts =
+        format!("name={MODULE_NAME},ver={MODULE_VERSION},api=1,filters=0,usedby=[],using=[],options=[]");
     vec![("module".into(), facts)]
 }
 

@@ -44,7 +44,12 @@ pub(super) struct Run<'r> {
 ///
 /// # Errors
 /// More work or memory than the options allow; nesting beyond what the parser lets through; vectors of a wrong length.
-pub fn evaluate(schema: &Schema, views: &[View<'_>], root: &Node, options: &Options<'_>) -> Result<Matches, Failure> {
+pub fn evaluate(
+    schema: &Schema,
+    views: &[View<'_>],
+    root: &Node,
+    options: &Options<'_>,
+) -> Result<Matches, Failure> {
     let has_scores = options.needs_scores && options.scorer.needs_words();
     let known = match options.statistics {
         Some(known) => known,
@@ -105,7 +110,9 @@ impl<'r> Run<'r> {
                 add_scores(&hits.places, &mut hits.scores, &found);
                 hits
             }
-            What::Number(field, low, high) => self.plain(places::numbers(self, *field, *low, *high, within)?.into()),
+            What::Number(field, low, high) => {
+                self.plain(places::numbers(self, *field, *low, *high, within)?.into())
+            }
             What::Geo { field, longitude, latitude, radius_m } => {
                 let all = self.all(within)?;
                 self.plain(places::near_point(self, *field, (*longitude, *latitude), *radius_m, &all)?.into())
@@ -140,7 +147,11 @@ impl<'r> Run<'r> {
 
     /// Places that match without words.
     fn plain(&self, places: Cow<'_, [u32]>) -> Hits {
-        let scores = if self.has_scores { places.iter().map(|place| self.judge.plain(self.view.part, *place)).collect() } else { Vec::new() };
+        let scores = if self.has_scores {
+            places.iter().map(|place| self.judge.plain(self.view.part, *place)).collect()
+        } else {
+            Vec::new()
+        };
         Hits { places: places.into_owned(), scores }
     }
 
@@ -151,8 +162,11 @@ impl<'r> Run<'r> {
     }
 
     fn and(&self, members: &[Step], window: Option<Window>, within: Option<&[u32]>) -> Result<Hits, Failure> {
-        let mut order: Vec<(u64, usize)> =
-            members.iter().enumerate().map(|(at, member)| (member.estimate(self.number, self.view), at)).collect();
+        let mut order: Vec<(u64, usize)> = members
+            .iter()
+            .enumerate()
+            .map(|(at, member)| (member.estimate(self.number, self.view), at))
+            .collect();
         order.sort_unstable();
         let mut found: Vec<Hits> = vec![Hits::default(); members.len()];
         let mut current: Option<Vec<u32>> = within.map(<[u32]>::to_vec);
@@ -180,7 +194,8 @@ impl<'r> Run<'r> {
     fn or(&self, members: &[Step], within: Option<&[u32]>) -> Result<Hits, Failure> {
         let is_best = self.judge.scorer == Scorer::DisMax;
         let estimate = members.iter().map(|member| member.estimate(self.number, self.view)).sum();
-        let mut gather = Gather::new(self, within.map_or(estimate, |within| estimate.min(within.len() as u64)))?;
+        let mut gather =
+            Gather::new(self, within.map_or(estimate, |within| estimate.min(within.len() as u64)))?;
         for member in members {
             let hits = self.step(member, within)?;
             for (at, place) in hits.places.iter().enumerate() {
@@ -201,7 +216,8 @@ impl<'r> Run<'r> {
                 Some(distance) => distance.at(self, *place)?,
                 None => 1.0,
             };
-            let frequency_max = if scorer == Scorer::Tfidf { f64::from(part.frequency_max(*place).max(1)) } else { 1.0 };
+            let frequency_max =
+                if scorer == Scorer::Tfidf { f64::from(part.frequency_max(*place).max(1)) } else { 1.0 };
             *score = self.judge.score(*score, part, *place, words_between, frequency_max);
             if let (Scorer::Hamming, Some(documents)) = (scorer, options.documents) {
                 payload.clear();

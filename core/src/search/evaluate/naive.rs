@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::search::bits::Bits;
-use crate::search::index::part::{BLOCK, Block, DocumentId, List, Part, Position, Postings, Rank, TermVisitor, Walk};
+use crate::search::index::part::{
+    BLOCK, Block, DocumentId, List, Part, Position, Postings, Rank, TermVisitor, Walk,
+};
 use crate::search::query::Bound;
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::text::{Language, analyze, stem};
@@ -94,7 +96,8 @@ impl Naive {
                     (FieldKind::Tag { is_case_sensitive, .. }, Some(Value::Tags(tags))) => {
                         for tag in tags {
                             let folded = if *is_case_sensitive { tag.clone() } else { tag.to_lowercase() };
-                            let list = naive.tags.entry(number).or_default().entry(folded.into_bytes()).or_default();
+                            let list =
+                                naive.tags.entry(number).or_default().entry(folded.into_bytes()).or_default();
                             if list.last().is_none_or(|posting| posting.0 != place) {
                                 list.push((place, Vec::new()));
                             }
@@ -116,7 +119,8 @@ impl Naive {
         };
         self.word_numbers = self.words.iter().map(|(word, list)| (word.clone(), add(list))).collect();
         for (field, tags) in &self.tags {
-            self.tag_numbers.insert(*field, tags.iter().map(|(tag, list)| (tag.clone(), add(list))).collect());
+            self.tag_numbers
+                .insert(*field, tags.iter().map(|(tag, list)| (tag.clone(), add(list))).collect());
             self.tag_names.insert(*field, tags.keys().cloned().collect());
         }
     }
@@ -217,7 +221,9 @@ impl Part for Naive {
         self.documents[place as usize].score
     }
     fn frequency_max(&self, place: u32) -> u32 {
-        let of_list = |list: &Vec<(u32, Vec<Position>)>| list.iter().find(|posting| posting.0 == place).map(|posting| posting.1.len() as u32);
+        let of_list = |list: &Vec<(u32, Vec<Position>)>| {
+            list.iter().find(|posting| posting.0 == place).map(|posting| posting.1.len() as u32)
+        };
         self.words.values().filter_map(of_list).max().unwrap_or(0)
     }
 

@@ -75,10 +75,15 @@ impl<'q> Matcher<'q> {
     /// With what all words begin that the pattern stands for, or the least of them.
     fn head(self) -> Cow<'q, [u8]> {
         match self.0 {
-            Pattern::Word { text, .. } | Pattern::Fuzzy { text, .. } | Pattern::Prefix(text) => Cow::Borrowed(text),
+            Pattern::Word { text, .. } | Pattern::Fuzzy { text, .. } | Pattern::Prefix(text) => {
+                Cow::Borrowed(text)
+            }
             Pattern::Suffix(_) | Pattern::Infix(_) => Cow::Borrowed(b""),
             Pattern::Wildcard(pattern) => {
-                let end = pattern.iter().position(|byte| matches!(byte, b'*' | b'?' | b'\\')).unwrap_or(pattern.len());
+                let end = pattern
+                    .iter()
+                    .position(|byte| matches!(byte, b'*' | b'?' | b'\\'))
+                    .unwrap_or(pattern.len());
                 Cow::Borrowed(pattern.get(..end).unwrap_or_default())
             }
             Pattern::Range { from, .. } => Cow::Borrowed(from.as_deref().unwrap_or_default()),
@@ -165,7 +170,8 @@ mod tests {
     #[test]
     fn ranges_hold_their_ends() {
         let range = Pattern::Range { from: Some(b"b".to_vec()), to: Some(b"d".to_vec()) };
-        let accepted: Vec<bool> = ["a", "b", "c", "d", "da"].map(|word| Matcher(&range).accepts(word.as_bytes())).into();
+        let accepted: Vec<bool> =
+            ["a", "b", "c", "d", "da"].map(|word| Matcher(&range).accepts(word.as_bytes())).into();
         assert_eq!(accepted, [false, true, true, true, false]);
     }
 }

@@ -64,6 +64,8 @@ pub(super) fn near_vector(
     all: &[u32],
 ) -> Result<Vec<u32>, Failure> {
     run.meter.work(all.len() as u64)?;
-    let is_near = |place: &u32| run.view.part.vector(field, *place).is_some_and(|vector| probe.distance(vector) <= radius);
+    let is_near = |place: &u32| {
+        run.view.part.vector(field, *place).is_some_and(|vector| probe.distance(vector) <= radius)
+    };
     Ok(all.iter().copied().filter(is_near).collect())
 }

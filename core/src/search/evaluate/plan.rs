@@ -8,8 +8,8 @@ use crate::search::text::stem;
 use crate::search::vector::Probe;
 
 use super::pattern::Matcher;
-use super::terms::empty_block;
 use super::score::{Judge, TEXT_FIELDS_MAX};
+use super::terms::empty_block;
 use super::{DEPTH_MAX, Failure, Options};
 
 /// Text fields as bits; all of them means that nobody needs to look.
@@ -36,8 +36,17 @@ pub(super) enum What {
     Not(Box<Step>),
     Optional(Box<Step>),
     Number(FieldId, Bound, Bound),
-    Geo { field: FieldId, longitude: f64, latitude: f64, radius_m: f64 },
-    Near { field: FieldId, radius: f64, probe: Probe },
+    Geo {
+        field: FieldId,
+        longitude: f64,
+        latitude: f64,
+        radius_m: f64,
+    },
+    Near {
+        field: FieldId,
+        radius: f64,
+        probe: Probe,
+    },
     Missing(FieldId),
 }
 
@@ -86,11 +95,14 @@ impl Step {
     /// At most how many places of a view match, roughly: intersections begin with the fewest.
     pub(super) fn estimate(&self, number: usize, view: View<'_>) -> u64 {
         let all = u64::from(view.part.places());
-        let of_terms = |terms: &Terms| terms.of_view(number).iter().map(|listed| u64::from(listed.list.documents)).sum();
+        let of_terms =
+            |terms: &Terms| terms.of_view(number).iter().map(|listed| u64::from(listed.list.documents)).sum();
         match &self.what {
             What::Nothing => 0,
             What::Words(terms) | What::Tags(terms) => of_terms(terms),
-            What::And(members, _) => members.iter().map(|member| member.estimate(number, view)).min().unwrap_or(all),
+            What::And(members, _) => {
+                members.iter().map(|member| member.estimate(number, view)).min().unwrap_or(all)
+            }
             What::Or(members) => members.iter().map(|member| member.estimate(number, view)).sum(),
             // What looks at places one by one comes late, when few are left.
             What::Geo { .. } => all + 1,
@@ -147,15 +159,20 @@ impl<'a> Planner<'a> {
         if depth > DEPTH_MAX {
             return Err(Failure::Depth);
         }
-        let steps = |nodes: &[Node]| nodes.iter().map(|node| self.step(node, fields, depth + 1)).collect::<Result<Vec<Step>, Failure>>();
+        let steps = |nodes: &[Node]| {
+            nodes
+                .iter()
+                .map(|node| self.step(node, fields, depth + 1))
+                .collect::<Result<Vec<Step>, Failure>>()
+        };
         let what = match &node.clause {
             Clause::All => What::All,
             Clause::Nothing => What::Nothing,
             Clause::Word(pattern) => What::Words(self.words(pattern, fields)?),
             Clause::Phrase(patterns) => {
-                let words = patterns.iter().map(|pattern| {
-                    Ok(Step { what: What::Words(self.words(pattern, fields)?), weight: 1.0 })
-                });
+                let words = patterns
+                    .iter()
+                    .map(|pattern| Ok(Step { what: What::Words(self.words(pattern, fields)?), weight: 1.0 }));
                 let slop = node.attributes.slop.map_or(Some(0), |slop| u64::try_from(slop).ok());
                 let in_order = node.attributes.in_order.unwrap_or(true);
                 What::And(words.collect::<Result<_, _>>()?, Some(Window { slop, in_order }))
@@ -235,7 +252,13 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds words that count as one term, and forgets them.
-    fn group(&self, words: &mut Vec<Vec<u8>>, fields: u128, is_stem: bool, terms: &mut Terms) -> Result<(), Failure> {
+    fn group(
+        &self,
+        words: &mut Vec<Vec<u8>>,
+        fields: u128,
+        is_stem: bool,
+        terms: &mut Terms,
+    ) -> Result<(), Failure> {
         words.sort_unstable();
         words.dedup();
         let mut found = Found { terms: 1, ..Found::default() };
@@ -247,7 +270,9 @@ impl<'a> Planner<'a> {
         let more = self.terms(found, fields, is_stem)?;
         let first = terms.terms.len() as u32;
         terms.terms.extend(more.terms);
-        terms.lists.extend(more.lists.into_iter().map(|listed| Listed { term: first + listed.term, ..listed }));
+        terms
+            .lists
+            .extend(more.lists.into_iter().map(|listed| Listed { term: first + listed.term, ..listed }));
         Ok(())
     }
 
@@ -258,15 +283,27 @@ impl<'a> Planner<'a> {
     }
 
     fn tags(&self, field: FieldId, patterns: &[Pattern]) -> Result<Terms, Failure> {
-        let folds = matches!(self.schema.field(field).map(|field| &field.kind), Some(FieldKind::Tag { is_case_sensitive: false, .. }));
+        let folds = matches!(
+            self.schema.field(field).map(|field| &field.kind),
+            Some(FieldKind::Tag { is_case_sensitive: false, .. })
+        );
         let mut found = Found::default();
         for pattern in patterns {
             let pattern = if folds { lower(pattern) } else { pattern.clone() };
             for (number, view) in self.views.iter().enumerate() {
                 if let Pattern::Word { text, .. } = &pattern {
-                    found.lists.extend(view.part.tag(field, text).map(|list| Listed { view: number as u32, term: found.terms, list }));
+                    found.lists.extend(view.part.tag(field, text).map(|list| Listed {
+                        view: number as u32,
+                        term: found.terms,
+                        list,
+                    }));
                 } else {
-                    self.expand(&pattern, number, &|from, visit| view.part.tags(field, from, visit), &mut found)?;
+                    self.expand(
+                        &pattern,
+                        number,
+                        &|from, visit| view.part.tags(field, from, visit),
+                        &mut found,
+                    )?;
                 }
             }
             if matches!(pattern, Pattern::Word { .. }) {

@@ -18,7 +18,8 @@ enum Cursor<'r> {
 impl<'r> Cursor<'r> {
     fn new(run: &Run<'r>, step: &Step) -> Cursor<'r> {
         let many = |members: &[Step]| {
-            let mut cursors: Vec<Cursor<'r>> = members.iter().map(|member| Cursor::new(run, member)).collect();
+            let mut cursors: Vec<Cursor<'r>> =
+                members.iter().map(|member| Cursor::new(run, member)).collect();
             cursors.retain(|cursor| !matches!(cursor, Cursor::None));
             if cursors.is_empty() { Cursor::None } else { Cursor::Many(cursors) }
         };
@@ -42,7 +43,9 @@ impl<'r> Cursor<'r> {
         match self {
             Cursor::None => {}
             Cursor::Words(offsets) => offsets.at(place, starts, into),
-            Cursor::Many(cursors) => cursors.iter_mut().for_each(|cursor| cursor.offsets(place, starts, into)),
+            Cursor::Many(cursors) => {
+                cursors.iter_mut().for_each(|cursor| cursor.offsets(place, starts, into))
+            }
         }
     }
 }
@@ -82,7 +85,12 @@ impl<'r> Group<'r> {
 }
 
 /// Keeps the places where the members stand near enough to each other.
-pub(super) fn retain(run: &Run<'_>, members: &[Step], window: Window, places: &mut Vec<u32>) -> Result<(), Failure> {
+pub(super) fn retain(
+    run: &Run<'_>,
+    members: &[Step],
+    window: Window,
+    places: &mut Vec<u32>,
+) -> Result<(), Failure> {
     let mut group = Group::new(run, members);
     if group.cursors.len() < 2 {
         return Ok(());
@@ -94,9 +102,11 @@ pub(super) fn retain(run: &Run<'_>, members: &[Step], window: Window, places: &m
         }
         state = group.read(run, *place);
         // An optional member may be absent.
-        let present: Vec<&[u64]> = group.offsets.iter().filter(|offsets| !offsets.is_empty()).map(Vec::as_slice).collect();
+        let present: Vec<&[u64]> =
+            group.offsets.iter().filter(|offsets| !offsets.is_empty()).map(Vec::as_slice).collect();
         let slop = window.slop.unwrap_or(u64::MAX);
-        present.len() < 2 || if window.in_order { is_in_order(&present, slop) } else { is_near(&present, slop) }
+        present.len() < 2
+            || if window.in_order { is_in_order(&present, slop) } else { is_near(&present, slop) }
     });
     state
 }

@@ -105,7 +105,8 @@ impl Weights {
             }
         }
         let first = (words.first().copied().unwrap_or(1.0), stems.first().copied().unwrap_or(1.0));
-        let is_uniform = words.iter().all(|weight| *weight == first.0) && stems.iter().all(|weight| *weight == first.1);
+        let is_uniform =
+            words.iter().all(|weight| *weight == first.0) && stems.iter().all(|weight| *weight == first.1);
         Weights { words, stems, uniform: is_uniform.then_some(first) }
     }
 
@@ -126,7 +127,11 @@ impl Weights {
 
     /// How many words a document has.
     pub(super) fn length(&self, part: &dyn Part, place: u32) -> f64 {
-        self.words.iter().zip(0..).map(|(weight, field)| weight * f64::from(part.field_words(field, place))).sum()
+        self.words
+            .iter()
+            .zip(0..)
+            .map(|(weight, field)| weight * f64::from(part.field_words(field, place)))
+            .sum()
     }
 }
 
@@ -179,7 +184,14 @@ impl Judge {
     }
 
     /// The score of a document, from what its matches added up to. `frequency_max` is the frequency of its most frequent word.
-    pub(super) fn score(&self, sum: f64, part: &dyn Part, place: u32, distance: f64, frequency_max: f64) -> f64 {
+    pub(super) fn score(
+        &self,
+        sum: f64,
+        part: &dyn Part,
+        place: u32,
+        distance: f64,
+        frequency_max: f64,
+    ) -> f64 {
         let own = f64::from(part.score(place));
         let score = match self.scorer {
             Scorer::Bm25Std | Scorer::Bm25StdNorm => own * sum,

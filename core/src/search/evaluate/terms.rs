@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use crate::search::bits::Bits;
 use crate::search::index::part::{BLOCK, Block, List, Position, Postings, Rank, View};
 
+use super::Failure;
 use super::matches::{Hits, Run};
 use super::plan::{ALL_FIELDS, Listed, Term, Terms, bit};
 use super::score::Scorer;
-use super::Failure;
 
 /// Lists that together have less than one in so many of a part's places are sorted; others are marked in sets of all places.
 const DENSE_RATIO: u64 = 16;
@@ -63,7 +63,9 @@ impl Gather {
                 run.meter.memory(bits.count() as usize * if run.has_scores { 12 } else { 4 })?;
                 hits.places.extend(bits.iter());
                 if run.has_scores {
-                    hits.scores.extend(hits.places.iter().map(|place| scores.get(*place as usize).copied().unwrap_or(0.0)));
+                    hits.scores.extend(
+                        hits.places.iter().map(|place| scores.get(*place as usize).copied().unwrap_or(0.0)),
+                    );
                 }
             }
         }
@@ -108,7 +110,8 @@ pub(super) fn each_posting(
 ) -> Result<(), Failure> {
     let mut postings = run.view.part.postings(list);
     let mut block = empty_block();
-    let places = within.places.filter(|places| places.len().saturating_mul(SKIP_RATIO) < list.documents as usize);
+    let places =
+        within.places.filter(|places| places.len().saturating_mul(SKIP_RATIO) < list.documents as usize);
     let mut rest = places.unwrap_or_default();
     loop {
         if places.is_some() {
@@ -182,7 +185,11 @@ impl<'r> Looker<'r> {
         }
         let frequency: f64 =
             self.look(place).iter().map(|position| judge.weights.of(position.field, is_stem)).sum();
-        if frequency > 0.0 || is_stem { frequency } else { f64::from(times.max(1)) * judge.weights.of(first, is_stem) }
+        if frequency > 0.0 || is_stem {
+            frequency
+        } else {
+            f64::from(times.max(1)) * judge.weights.of(first, is_stem)
+        }
     }
 }
 
@@ -194,7 +201,9 @@ pub(super) fn words(run: &Run<'_>, terms: &Terms, within: Option<&[u32]>) -> Res
     let within = Within::new(run, within);
     let mut group: Vec<(u32, f64, bool)> = Vec::new();
     for same in lists.chunk_by(|a, b| a.term == b.term) {
-        let Some(term) = same.first().and_then(|listed| terms.terms.get(listed.term as usize)) else { continue };
+        let Some(term) = same.first().and_then(|listed| terms.terms.get(listed.term as usize)) else {
+            continue;
+        };
         let is_group = same.len() > 1 && run.has_scores;
         for listed in same {
             let mut looker = Looker::new(run, listed.list, *term);
@@ -219,7 +228,9 @@ pub(super) fn words(run: &Run<'_>, terms: &Terms, within: Option<&[u32]>) -> Res
         run.meter.memory(group.len() * size_of::<(u32, f64, bool)>())?;
         group.sort_by_key(|posting| posting.0);
         for same in group.chunk_by(|a, b| a.0 == b.0) {
-            let Some((place, ..)) = same.first().filter(|_| same.iter().any(|posting| posting.2)) else { continue };
+            let Some((place, ..)) = same.first().filter(|_| same.iter().any(|posting| posting.2)) else {
+                continue;
+            };
             let frequency = same.iter().map(|posting| posting.1).sum();
             gather.add(*place, run.judge.term(term.rarity, frequency, run.view.part, *place), is_best);
         }
@@ -257,7 +268,8 @@ pub(super) struct Offsets<'r> {
 impl<'r> Offsets<'r> {
     pub(super) fn new(run: &Run<'r>, terms: &Terms) -> Offsets<'r> {
         let lists = terms.of_view(run.number).iter();
-        let fields = |listed: &Listed| terms.terms.get(listed.term as usize).map_or(ALL_FIELDS, |term| term.fields);
+        let fields =
+            |listed: &Listed| terms.terms.get(listed.term as usize).map_or(ALL_FIELDS, |term| term.fields);
         let view: View<'r> = run.view;
         Offsets {
             lists: lists.map(|listed| (view.part.postings(listed.list), fields(listed))).collect(),
@@ -270,7 +282,8 @@ impl<'r> Offsets<'r> {
         for (postings, fields) in &mut self.lists {
             self.positions.clear();
             postings.positions(place, &mut self.positions);
-            let inside = self.positions.iter().filter(|position| *fields & bit(usize::from(position.field)) != 0);
+            let inside =
+                self.positions.iter().filter(|position| *fields & bit(usize::from(position.field)) != 0);
             into.extend(inside.map(|position| {
                 starts.get(usize::from(position.field)).copied().unwrap_or(0) + u64::from(position.word)
             }));

@@ -14,8 +14,10 @@ use crate::search::schema::{Field, FieldKind, Metric, Number, Schema, VectorOpti
 use crate::search::text::stem;
 use crate::search::vector::Probe;
 
-const WORDS: [&str; 14] =
-    ["run", "running", "runs", "kings", "king", "kingly", "red", "rod", "reds", "blue", "glue", "äpfel", "boat", "ship"];
+const WORDS: [&str; 14] = [
+    "run", "running", "runs", "kings", "king", "kingly", "red", "rod", "reds", "blue", "glue", "äpfel",
+    "boat", "ship",
+];
 const TAGS: [&str; 5] = ["Red", "green", "dark green", "x", "grey"];
 const WEIGHTS: [f64; 3] = [5.0, 1.0, 1.0];
 
@@ -66,7 +68,8 @@ fn documents(rng: &mut Rng, count: u64) -> Vec<Document> {
         let mut document = Document { id, score: [1.0, 1.0, 0.5][rng.usize(0..3)], ..Document::default() };
         for field in TEXTS {
             if rng.u8(0..4) > 0 {
-                let words: Vec<&str> = (0..rng.usize(0..7)).map(|_| WORDS[rng.usize(0..WORDS.len())]).collect();
+                let words: Vec<&str> =
+                    (0..rng.usize(0..7)).map(|_| WORDS[rng.usize(0..WORDS.len())]).collect();
                 document.values.insert(field, Value::Text(words.join(" ")));
             }
         }
@@ -114,13 +117,20 @@ fn node(rng: &mut Rng, depth: u8) -> Node {
         ),
         5 => {
             let tag = TAGS[rng.usize(0..TAGS.len())].as_bytes();
-            let patterns = [Pattern::Word { text: tag.to_vec(), is_verbatim: true }, Pattern::Prefix(tag[..1].to_vec())];
+            let patterns =
+                [Pattern::Word { text: tag.to_vec(), is_verbatim: true }, Pattern::Prefix(tag[..1].to_vec())];
             Clause::Tag(FieldId(1), patterns[rng.usize(0..2)..].to_vec())
         }
         6 => Clause::Phrase((0..rng.usize(2..4)).map(|_| pattern(rng)).collect()),
         7 => match rng.u8(0..4) {
             0 => Clause::Missing(FieldId(rng.u16(0..7))),
-            1 => Clause::Near { field: FieldId(5), radius: 9.0, vector: vector(rng), parameter: Vec::new(), options: Vec::new() },
+            1 => Clause::Near {
+                field: FieldId(5),
+                radius: 9.0,
+                vector: vector(rng),
+                parameter: Vec::new(),
+                options: Vec::new(),
+            },
             2 => Clause::Nothing,
             _ => Clause::All,
         },
@@ -135,7 +145,10 @@ fn node(rng: &mut Rng, depth: u8) -> Node {
         13 | 14 => Clause::Or(several(rng)),
         15 => Clause::Not(Box::new(node(rng, depth - 1))),
         16 => Clause::Optional(Box::new(node(rng, depth - 1))),
-        _ => Clause::In(TEXTS[..rng.usize(1..3)].iter().map(|id| FieldId(*id)).collect(), Box::new(node(rng, depth - 1))),
+        _ => Clause::In(
+            TEXTS[..rng.usize(1..3)].iter().map(|id| FieldId(*id)).collect(),
+            Box::new(node(rng, depth - 1)),
+        ),
     };
     let mut node = Node::from(clause);
     if rng.u8(0..5) == 0 {
@@ -167,14 +180,17 @@ impl<'a> Second<'a> {
                 if let Some(Value::Text(text)) = document.values.get(&id) {
                     let words = words_of(schema, text);
                     let count = words.len() as u64;
-                    tokens.extend(words.into_iter().map(|(word, at)| (text_field, word, start + u64::from(at))));
+                    tokens.extend(
+                        words.into_iter().map(|(word, at)| (text_field, word, start + u64::from(at))),
+                    );
                     start += count;
                 }
             }
             tokens
         };
         let live: Vec<_> = live.into_iter().map(|document| (document, tokens(document))).collect();
-        let vocabulary = live.iter().flat_map(|(_, tokens)| tokens.iter().map(|token| token.1.clone())).collect();
+        let vocabulary =
+            live.iter().flat_map(|(_, tokens)| tokens.iter().map(|token| token.1.clone())).collect();
         let words: f64 = live.iter().map(|(_, tokens)| length(tokens)).sum();
         let average = if live.is_empty() { 0.0 } else { words / live.len() as f64 };
         Second { schema, live, options, vocabulary, average }
@@ -192,7 +208,8 @@ impl<'a> Second<'a> {
         let mut terms = vec![(one(word), all, false)];
         if !is_verbatim && !self.options.is_verbatim {
             let root = root_of(word);
-            let stemmed = self.vocabulary.iter().filter(|other| root_of(other) == root && **other != root).cloned();
+            let stemmed =
+                self.vocabulary.iter().filter(|other| root_of(other) == root && **other != root).cloned();
             let fields = [true, false, true];
             terms.push((stemmed.collect(), fields, true));
             if root != word {
@@ -214,7 +231,8 @@ impl<'a> Second<'a> {
         let (count, k1) = (self.live.len() as f64, f64::from(1.2f32));
         match self.options.scorer {
             Scorer::Bm25Std | Scorer::Bm25StdNorm => {
-                let rarity = rarity_of.map_or(1.0, |df| (1.0 + (count - df as f64 + 0.5) / (df as f64 + 0.5)).ln());
+                let rarity =
+                    rarity_of.map_or(1.0, |df| (1.0 + (count - df as f64 + 0.5) / (df as f64 + 0.5)).ln());
                 let share = if self.average > 0.0 { 0.75 * length(tokens) / self.average } else { 0.75 };
                 rarity * frequency * (k1 + 1.0) / (frequency + k1 * (0.25 + share))
             }
@@ -234,14 +252,20 @@ impl<'a> Second<'a> {
             if !tokens.iter().filter(has).any(inside) {
                 continue;
             }
-            let df = self.live.iter().filter(|(_, tokens)| tokens.iter().any(|token| words.contains(&token.1))).count();
+            let df = self
+                .live
+                .iter()
+                .filter(|(_, tokens)| tokens.iter().any(|token| words.contains(&token.1)))
+                .count();
             let weight = |token: &Token| {
                 let weight = WEIGHTS[usize::from(token.0)];
                 if is_stem && token.0 == 1 {
                     0.0
                 } else if is_stem {
                     (weight * 0.2f64).floor().max(1.0)
-                } else { weight }
+                } else {
+                    weight
+                }
             };
             let frequency = tokens.iter().filter(has).map(weight).sum();
             let score = self.formula(Some(df as u64), frequency, tokens);
@@ -262,7 +286,8 @@ impl<'a> Second<'a> {
                 Some(patterns.iter().flat_map(|pattern| self.word_offsets(pattern, fields, tokens)).collect())
             }
             Clause::And(nodes) | Clause::Or(nodes) => {
-                let all: Vec<_> = nodes.iter().filter_map(|node| self.offsets(node, fields, tokens)).collect();
+                let all: Vec<_> =
+                    nodes.iter().filter_map(|node| self.offsets(node, fields, tokens)).collect();
                 (!all.is_empty()).then(|| all.into_iter().flatten().collect())
             }
             Clause::Optional(inner) => self.offsets(inner, fields, tokens),
@@ -284,19 +309,29 @@ impl<'a> Second<'a> {
     fn node(&self, node: &Node, fields: [bool; 3], document: &Document, tokens: &[Token]) -> Option<f64> {
         let plain = self.formula(None, 1.0, tokens);
         let value = |field: &FieldId| document.values.get(&field.0);
-        let all = |nodes: &[Node]| nodes.iter().map(|node| self.node(node, fields, document, tokens)).sum::<Option<f64>>();
+        let all = |nodes: &[Node]| {
+            nodes.iter().map(|node| self.node(node, fields, document, tokens)).sum::<Option<f64>>()
+        };
         let sum = match &node.clause {
             Clause::All => plain,
             Clause::Nothing => return None,
             Clause::Word(pattern) => self.words(pattern, fields, tokens)?,
             Clause::Phrase(patterns) => {
-                let sum = patterns.iter().map(|pattern| self.words(pattern, fields, tokens)).sum::<Option<f64>>()?;
-                let lists: Vec<_> = patterns.iter().map(|pattern| self.word_offsets(pattern, fields, tokens)).collect();
+                let sum = patterns
+                    .iter()
+                    .map(|pattern| self.words(pattern, fields, tokens))
+                    .sum::<Option<f64>>()?;
+                let lists: Vec<_> =
+                    patterns.iter().map(|pattern| self.word_offsets(pattern, fields, tokens)).collect();
                 chain(&lists, None, 0, true, 0).then_some(sum)?
             }
             Clause::And(nodes) => {
                 let sum = all(nodes)?;
-                let lists: Vec<_> = nodes.iter().filter_map(|node| self.offsets(node, fields, tokens)).filter(|list| !list.is_empty()).collect();
+                let lists: Vec<_> = nodes
+                    .iter()
+                    .filter_map(|node| self.offsets(node, fields, tokens))
+                    .filter(|list| !list.is_empty())
+                    .collect();
                 let in_order = node.attributes.in_order.unwrap_or(self.options.in_order);
                 let slop = node.attributes.slop.or(self.options.slop);
                 if (in_order || slop.is_some()) && lists.len() > 1 {
@@ -308,7 +343,8 @@ impl<'a> Second<'a> {
                 }
             }
             Clause::Or(nodes) => {
-                let scores: Vec<f64> = nodes.iter().filter_map(|node| self.node(node, fields, document, tokens)).collect();
+                let scores: Vec<f64> =
+                    nodes.iter().filter_map(|node| self.node(node, fields, document, tokens)).collect();
                 if scores.is_empty() {
                     return None;
                 }
@@ -371,21 +407,30 @@ fn restrict(fields: [bool; 3], only: &[FieldId]) -> [bool; 3] {
 fn chain(lists: &[BTreeSet<u64>], last: Option<u64>, between: u64, is_first: bool, slop: u64) -> bool {
     let Some((list, rest)) = lists.split_first() else { return between <= slop };
     list.iter().any(|offset| match last {
-        Some(last) if !is_first => *offset > last && chain(rest, Some(*offset), between + offset - last - 1, false, slop),
+        Some(last) if !is_first => {
+            *offset > last && chain(rest, Some(*offset), between + offset - last - 1, false, slop)
+        }
         _ => chain(rest, Some(*offset), between, false, slop),
     })
 }
 
 fn span(lists: &[BTreeSet<u64>], slop: u64) -> bool {
     fn try_all(lists: &[BTreeSet<u64>], least: u64, most: u64, words: u64, slop: u64) -> bool {
-        let Some((list, rest)) = lists.split_first() else { return (most - least).saturating_sub(words - 1) <= slop };
+        let Some((list, rest)) = lists.split_first() else {
+            return (most - least).saturating_sub(words - 1) <= slop;
+        };
         list.iter().any(|offset| try_all(rest, least.min(*offset), most.max(*offset), words, slop))
     }
     try_all(lists, u64::MAX, 0, lists.len() as u64, slop)
 }
 
 /// Splits documents into parts, and says which of them are there.
-pub(crate) fn split(schema: &Schema, rng: &mut Rng, documents: &[Document], dead: &BTreeSet<u64>) -> Vec<(Naive, Bits)> {
+pub(crate) fn split(
+    schema: &Schema,
+    rng: &mut Rng,
+    documents: &[Document],
+    dead: &BTreeSet<u64>,
+) -> Vec<(Naive, Bits)> {
     let mut parts: Vec<Vec<Document>> = vec![Vec::new(); rng.usize(1..5)];
     for document in documents {
         let at = rng.usize(0..parts.len());
@@ -464,21 +509,28 @@ fn random_trees_match_what_a_look_at_each_document_says() {
             })
             .collect();
         let matches = evaluate(&schema, &views, &tree, &options).expect("no bounds");
-        let found: Vec<(u64, f64)> =
-            in_id_order(&views, &matches, &options.meter).expect("no bounds").iter().map(|hit| (hit.id, hit.score)).collect();
+        let found: Vec<(u64, f64)> = in_id_order(&views, &matches, &options.meter)
+            .expect("no bounds")
+            .iter()
+            .map(|hit| (hit.id, hit.score))
+            .collect();
         let ids = |pairs: &[(u64, f64)]| pairs.iter().map(|pair| pair.0).collect::<Vec<u64>>();
         assert_eq!(ids(&found), ids(&wanted), "seed {round}: {tree:?}");
         for (found, wanted) in found.iter().zip(&wanted) {
             assert!((found.1 - wanted.1).abs() < 1e-9, "seed {round}: {found:?} {wanted:?} {tree:?}");
         }
         // One part without dead documents gives the same to the last digit.
-        let rest: Vec<Document> = documents.iter().filter(|document| !dead.contains(&document.id)).cloned().collect();
+        let rest: Vec<Document> =
+            documents.iter().filter(|document| !dead.contains(&document.id)).cloned().collect();
         let whole = Naive::new(&schema, &rest);
         let all = Bits::all(rest.len() as u32);
         let views = [View { part: &whole, live: &all }];
         let again = evaluate(&schema, &views, &tree, &options).expect("no bounds");
-        let again: Vec<(u64, f64)> =
-            in_id_order(&views, &again, &options.meter).expect("no bounds").iter().map(|hit| (hit.id, hit.score)).collect();
+        let again: Vec<(u64, f64)> = in_id_order(&views, &again, &options.meter)
+            .expect("no bounds")
+            .iter()
+            .map(|hit| (hit.id, hit.score))
+            .collect();
         assert_eq!(again, found, "seed {round}");
         // Nothing depends on whether scores are made.
         options.needs_scores = false;
@@ -498,7 +550,7 @@ fn score_of(scorer: Scorer, texts: [&str; 2], tree: &Node) -> f64 {
     });
     let part = Naive::new(&schema, &documents);
     let views = [View { part: &part, live: &Bits::all(2) }];
-    let mut options = options(scorer, &|_, _| {});
+    let options = options(scorer, &|_, _| {});
     let matches = evaluate(&schema, &views, tree, &options).expect("no bounds");
     top(&views, &matches, Order::Score, 0, 1, &options.meter).expect("no bounds")[0].score
 }
@@ -532,7 +584,9 @@ fn scores_are_those_that_clients_expect() {
 #[test]
 fn distances_divide_scores() {
     let both: Node = Clause::And(vec![word("hello"), word("world")]).into();
-    let score = |text| score_of(Scorer::TfidfDocNorm, [text, "other"], &both) * words_of(&schema(), text).len() as f64;
+    let score = |text| {
+        score_of(Scorer::TfidfDocNorm, [text, "other"], &both) * words_of(&schema(), text).len() as f64
+    };
     assert_eq!(score("hello world"), 4.0);
     assert_eq!(score("hello brave world"), 1.0);
 }
@@ -580,10 +634,12 @@ fn the_nearest_are_those_of_a_full_sort() {
     let options = options(Scorer::Bm25Std, &|_, _| {});
     let matches = evaluate(&schema, &views, &word("king"), &options).expect("no bounds");
     for matches in [None, Some(&matches)] {
-        let all = nearest(&schema, &views, matches, FieldId(5), &wanted, u64::MAX, &options.meter).expect("fits");
+        let all =
+            nearest(&schema, &views, matches, FieldId(5), &wanted, u64::MAX, &options.meter).expect("fits");
         assert!(all.is_sorted_by(|a, b| (a.distance, a.id) < (b.distance, b.id)));
         for count in [0, 1, 10, 70] {
-            let some = nearest(&schema, &views, matches, FieldId(5), &wanted, count, &options.meter).expect("fits");
+            let some =
+                nearest(&schema, &views, matches, FieldId(5), &wanted, count, &options.meter).expect("fits");
             assert_eq!(some, all[..all.len().min(count as usize)]);
         }
     }
@@ -633,7 +689,8 @@ fn marked_words_are_those_that_match() {
     let schema = schema();
     let options = options(Scorer::Bm25Std, &boats);
     let not = Clause::Not(Box::new(word("red"))).into();
-    let only = Clause::In(vec![FieldId(2)], Box::new(Clause::Word(Pattern::Prefix(b"gl".to_vec())).into())).into();
+    let only =
+        Clause::In(vec![FieldId(2)], Box::new(Clause::Word(Pattern::Prefix(b"gl".to_vec())).into())).into();
     let tree: Node = Clause::And(vec![word("kings"), not, only, word("boat")]).into();
     let wanted = Wanted::new(&schema, &tree, &options);
     assert_eq!(wanted.count(), 3);

@@ -64,8 +64,12 @@ pub fn top(
     let compare = |(a, a_number): &(Hit, Option<f64>), (b, b_number): &(Hit, Option<f64>)| {
         let first = match by {
             Order::Score => order(b.score, a.score),
-            Order::Number { is_descending, .. } => present(*a_number, *b_number, is_descending, |a, b| order(*a, *b)),
-            Order::Text { field, is_descending } => present(text(a, field), text(b, field), is_descending, Ord::cmp),
+            Order::Number { is_descending, .. } => {
+                present(*a_number, *b_number, is_descending, |a, b| order(*a, *b))
+            }
+            Order::Text { field, is_descending } => {
+                present(text(a, field), text(b, field), is_descending, Ord::cmp)
+            }
         };
         first.then(a.id.cmp(&b.id))
     };
@@ -89,7 +93,12 @@ pub fn top(
 }
 
 /// Compares values, where there are any.
-fn present<T>(a: Option<T>, b: Option<T>, is_descending: bool, order: impl Fn(&T, &T) -> Ordering) -> Ordering {
+fn present<T>(
+    a: Option<T>,
+    b: Option<T>,
+    is_descending: bool,
+    order: impl Fn(&T, &T) -> Ordering,
+) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) if is_descending => order(&b, &a),
         (Some(a), Some(b)) => order(&a, &b),

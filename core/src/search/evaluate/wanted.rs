@@ -64,13 +64,20 @@ impl<'q> Wanted<'q> {
         }
     }
 
-    fn add(&mut self, schema: &Schema, pattern: &'q Pattern, fields: Option<Vec<FieldId>>, options: &Options<'_>) {
+    fn add(
+        &mut self,
+        schema: &Schema,
+        pattern: &'q Pattern,
+        fields: Option<Vec<FieldId>>,
+        options: &Options<'_>,
+    ) {
         let mut term = Term { pattern, fields, root: None, others: Vec::new() };
         if let Pattern::Word { text, is_verbatim: false } = pattern
             && !options.is_verbatim
             && let Ok(word) = std::str::from_utf8(text)
         {
-            if schema.fields.iter().any(|field| matches!(field.kind, FieldKind::Text { has_stems: true, .. })) {
+            if schema.fields.iter().any(|field| matches!(field.kind, FieldKind::Text { has_stems: true, .. }))
+            {
                 let mut root = String::new();
                 stem(options.language, word, &mut root);
                 term.root = Some(root);
@@ -95,10 +102,13 @@ impl<'q> Wanted<'q> {
             {
                 return false;
             }
-            if Matcher(term.pattern).accepts(token.as_bytes()) || term.others.iter().any(|other| other == token) {
+            if Matcher(term.pattern).accepts(token.as_bytes())
+                || term.others.iter().any(|other| other == token)
+            {
                 return true;
             }
-            let Some(wanted) = term.root.as_ref().filter(|_| field.is_none_or(|(_, has_stems)| has_stems)) else {
+            let Some(wanted) = term.root.as_ref().filter(|_| field.is_none_or(|(_, has_stems)| has_stems))
+            else {
                 return false;
             };
             if root.is_empty() {

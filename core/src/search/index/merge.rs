@@ -32,7 +32,9 @@ pub struct Merge {
 impl Merge {
     /// Begins to merge the live documents of segments.
     pub fn new(inputs: Vec<(Arc<Segment>, Bits)>, index_number: u64) -> Merge {
-        let of = |(segment, live): (Arc<Segment>, Bits)| -> (Arc<dyn Whole + Send + Sync>, Bits) { (segment, live) };
+        let of = |(segment, live): (Arc<Segment>, Bits)| -> (Arc<dyn Whole + Send + Sync>, Bits) {
+            (segment, live)
+        };
         Merge { writer: Writer::new(inputs.into_iter().map(of).collect(), index_number) }
     }
 
@@ -78,7 +80,8 @@ pub fn plan(sizes: &[Size], max_bytes: usize) -> Option<Vec<usize>> {
     for window in by_size.windows(FAN) {
         let of = |at: &usize| sizes.get(*at).map_or(0, class);
         let (least, greatest) = (window.first().map_or(0, of), window.last().map_or(0, of));
-        if greatest < least.saturating_mul(CLASS_FACTOR) && window.iter().map(of).sum::<usize>() <= max_bytes {
+        if greatest < least.saturating_mul(CLASS_FACTOR) && window.iter().map(of).sum::<usize>() <= max_bytes
+        {
             let mut chosen = window.to_vec();
             chosen.sort_unstable();
             return Some(chosen);

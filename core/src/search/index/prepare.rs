@@ -158,7 +158,8 @@ impl Prepared {
                 Value::Numbers(numbers.iter().copied().filter(|number| !number.is_nan()).collect())
             }
             (FieldKind::Geo, FieldValue::Positions(positions)) => {
-                let fits = |(longitude, latitude): &&(f64, f64)| longitude.abs() <= 180.0 && latitude.abs() <= 90.0;
+                let fits =
+                    |(longitude, latitude): &&(f64, f64)| longitude.abs() <= 180.0 && latitude.abs() <= 90.0;
                 let units = |degrees: f64| (degrees * GEO_UNITS).round() as i32;
                 Value::Positions(positions.iter().filter(fits).map(|at| (units(at.0), units(at.1))).collect())
             }
@@ -198,27 +199,37 @@ impl Prepared {
         tokens.sort_unstable_by(|one, other| {
             let order = one.head.cmp(&other.head);
             let is_short = one.text.len <= 8 && other.text.len <= 8;
-            let order = order.then_with(|| if is_short { one.text.len.cmp(&other.text.len) } else { of(one.text).cmp(of(other.text)) });
+            let order = order.then_with(|| {
+                if is_short { one.text.len.cmp(&other.text.len) } else { of(one.text).cmp(of(other.text)) }
+            });
             order.then_with(|| one.position.cmp(&other.position))
         });
         self.bytes.reserve(text.len() + 2 * tokens.len());
         self.words.reserve(tokens.len());
         let mut positions: SmallVec<[Position; 16]> = SmallVec::new();
         let same = |one: &Token, other: &Token| {
-            one.head == other.head && one.text.len == other.text.len && (one.text.len <= 8 || of(one.text) == of(other.text))
+            one.head == other.head
+                && one.text.len == other.text.len
+                && (one.text.len <= 8 || of(one.text) == of(other.text))
         };
         for group in tokens.chunk_by(same) {
             let Some(first) = group.first() else { continue };
             positions.clear();
             positions.extend(group.iter().map(|token| token.position));
-            let weight_of = |position: &Position| weights.get(usize::from(position.field)).copied().unwrap_or(1);
+            let weight_of =
+                |position: &Position| weights.get(usize::from(position.field)).copied().unwrap_or(1);
             let frequency = positions.iter().map(weight_of).fold(0, u32::saturating_add);
             self.frequency_max = self.frequency_max.max(frequency);
             let text = self.append(of(first.text));
             let at = self.bytes.len() as u32;
             let rank = occurrences::encode(&positions, &mut self.bytes);
             let occurrences = Piece { at, len: self.bytes.len() as u32 - at };
-            self.words.push(Word { text, occurrences, rank, has_stem: group.iter().any(|token| token.has_stem) });
+            self.words.push(Word {
+                text,
+                occurrences,
+                rank,
+                has_stem: group.iter().any(|token| token.has_stem),
+            });
         }
     }
 }

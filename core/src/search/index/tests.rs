@@ -47,7 +47,8 @@ fn schema() -> Schema {
         is_hnsw: false,
         attributes: Vec::new(),
     };
-    let mut fields: Vec<Field> = (0..TEXTS).map(|number| field(&format!("t{number}"), text(), number == 0)).collect();
+    let mut fields: Vec<Field> =
+        (0..TEXTS).map(|number| field(&format!("t{number}"), text(), number == 0)).collect();
     fields.push(field("tag", tag, true));
     fields.push(field("number", FieldKind::Numeric, true));
     fields.push(field("place", FieldKind::Geo, false));
@@ -89,8 +90,8 @@ fn prepared(schema: &Schema, document: &Document) -> Prepared {
 
 fn documents(random: &mut fastrand::Rng, count: usize) -> Vec<Document> {
     const WORDS: [&str; 16] = [
-        "run", "running", "runs", "house", "houses", "Ärger", "你好", "a", "the", "x1", "prefix", "prefixes", "zzz",
-        "don't", "city", "cities",
+        "run", "running", "runs", "house", "houses", "Ärger", "你好", "a", "the", "x1", "prefix", "prefixes",
+        "zzz", "don't", "city", "cities",
     ];
     let mut id = random.u64(1..1000);
     let mut all = Vec::new();
@@ -105,7 +106,8 @@ fn documents(random: &mut fastrand::Rng, count: usize) -> Vec<Document> {
                 .collect();
             words.join(" ")
         };
-        let texts = (0..TEXTS).map(|field| (field == 0 || field == 4 || number % 3 == 0).then(|| text(12))).collect();
+        let texts =
+            (0..TEXTS).map(|field| (field == 0 || field == 4 || number % 3 == 0).then(|| text(12))).collect();
         all.push(Document {
             id,
             key: format!("doc:{}:{number}", random.u8(..3)).into_bytes(),
@@ -135,14 +137,22 @@ fn told(part: &dyn Part, live: &Bits) -> BTreeMap<String, Vec<String>> {
         let (id, mut key) = (part.id(place), Vec::new());
         assert_eq!(part.find(id), Some(place), "id {id}");
         part.key(place, &mut key);
-        let mut facts = vec![String::from_utf8_lossy(&key).into_owned(), format!("{}", part.score(place)), format!("most {}", part.frequency_max(place))];
+        let mut facts = vec![
+            String::from_utf8_lossy(&key).into_owned(),
+            format!("{}", part.score(place)),
+            format!("most {}", part.frequency_max(place)),
+        ];
         facts.extend((0..TEXTS as u16).map(|field| format!("words {}", part.field_words(field, place))));
         facts.extend((0..VECTOR.0 + 1).map(|field| format!("has {}", part.has(FieldId(field), place))));
         facts.push(format!("number {:?}", part.number(NUMBER, place)));
-        part.positions_of(PLACE, place, &mut |longitude, latitude| facts.push(format!("{longitude} {latitude}")));
+        part.positions_of(PLACE, place, &mut |longitude, latitude| {
+            facts.push(format!("{longitude} {latitude}"))
+        });
         facts.push(format!("vector {:?}", part.vector(VECTOR, place)));
         let mut tags = Vec::new();
-        part.tags_of(TAG, place, &mut |tag| tags.push(String::from_utf8_lossy(part.tag_name(TAG, tag)).into_owned()));
+        part.tags_of(TAG, place, &mut |tag| {
+            tags.push(String::from_utf8_lossy(part.tag_name(TAG, tag)).into_owned())
+        });
         tags.sort_unstable();
         facts.push(format!("tags {tags:?}"));
         facts.push(format!("sort {:?}", part.sort_text(FieldId(0), place)));
@@ -218,8 +228,10 @@ fn segment_says_something_else_than_its_documents() {
         assert_eq!(segment.places(), live.count());
         assert_eq!(told(&segment, &Bits::all(segment.places())), expected, "seed {seed}");
         // However the documents lie in parts, what is merged has the same bytes.
-        let kept: Vec<&Document> =
-            all.iter().filter(|document| delta.find(document.id).is_some_and(|place| live.has(place))).collect();
+        let kept: Vec<&Document> = all
+            .iter()
+            .filter(|document| delta.find(document.id).is_some_and(|place| live.has(place)))
+            .collect();
         if kept.is_empty() {
             continue;
         }
@@ -228,8 +240,12 @@ fn segment_says_something_else_than_its_documents() {
         let parts = random.usize(1..5);
         let mut inputs = Vec::new();
         for part in 0..parts {
-            let of: Vec<&Document> =
-                all.iter().enumerate().filter(|(at, _)| at % parts == part).map(|(_, document)| document).collect();
+            let of: Vec<&Document> = all
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| at % parts == part)
+                .map(|(_, document)| document)
+                .collect();
             let delta = Arc::new(delta_of(&schema, &of));
             let bytes = freeze(&delta, &Bits::all(delta.places()), 7);
             let segment = Arc::new(Segment::open(bytes, 7).expect("a segment"));
@@ -346,7 +362,9 @@ fn read_all(segment: &Segment) {
             segment.number(field_id, place);
             segment.positions_of(field_id, place, &mut |_, _| {});
             segment.vector(field_id, place);
-            segment.tags_of(field_id, place, &mut |tag| drop(segment.tag_name(field_id, tag).len()));
+            segment.tags_of(field_id, place, &mut |tag| {
+                let _ = segment.tag_name(field_id, tag);
+            });
             segment.sort_text(field_id, place);
         });
     }

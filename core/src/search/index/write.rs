@@ -229,7 +229,8 @@ impl Writer {
         };
         sections.extend((0..text_fields).map(words_of));
         sections.extend((0..fields).map(|field| columns::write(&inputs, &documents, FieldId(field))));
-        let mut out = Vec::with_capacity(HEADER + sections.iter().map(|section| section.len() + 8).sum::<usize>() + 4);
+        let mut out =
+            Vec::with_capacity(HEADER + sections.iter().map(|section| section.len() + 8).sum::<usize>() + 4);
         out.extend_from_slice(MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());
         let first = documents.first().map_or(0, |document| document.id);
@@ -259,7 +260,8 @@ impl Writer {
 
 /// Writes the list of a word.
 fn write_list(moving: &[Moving], bytes: &[u8], out: &mut Vec<u8>) {
-    let (mut places, mut occurrences, mut skips) = (Vec::with_capacity(moving.len() * 2), Vec::with_capacity(bytes.len()), Vec::new());
+    let (mut places, mut occurrences, mut skips) =
+        (Vec::with_capacity(moving.len() * 2), Vec::with_capacity(bytes.len()), Vec::new());
     let mut next = 0_u32;
     for (posting, number) in moving.iter().zip(0_usize..) {
         if number > 0 && number % BLOCK == 0 {
@@ -269,7 +271,8 @@ fn write_list(moving: &[Moving], bytes: &[u8], out: &mut Vec<u8>) {
         }
         put(&mut places, posting.place - next);
         next = posting.place + 1;
-        occurrences.extend_from_slice(bytes.get(posting.start as usize..posting.end as usize).unwrap_or_default());
+        occurrences
+            .extend_from_slice(bytes.get(posting.start as usize..posting.end as usize).unwrap_or_default());
     }
     put(out, places.len() as u32);
     out.extend_from_slice(&skips);
@@ -320,7 +323,9 @@ fn keys(inputs: &[Input], documents: &[Origin]) -> Vec<u8> {
 }
 
 fn scores(inputs: &[Input], documents: &[Origin]) -> Vec<u8> {
-    let score = |document: &Origin| inputs.get(document.input as usize).map_or(1.0, |input| input.part.score(document.place));
+    let score = |document: &Origin| {
+        inputs.get(document.input as usize).map_or(1.0, |input| input.part.score(document.place))
+    };
     if documents.iter().all(|document| score(document) == 1.0) {
         return Vec::new();
     }
@@ -329,7 +334,9 @@ fn scores(inputs: &[Input], documents: &[Origin]) -> Vec<u8> {
 
 /// A number of each document, in as few bytes as all need.
 fn narrow_column(inputs: &[Input], documents: &[Origin], number: &dyn Fn(&Input, u32) -> u32) -> Vec<u8> {
-    let of = |document: &Origin| inputs.get(document.input as usize).map_or(0, |input| number(input, document.place));
+    let of = |document: &Origin| {
+        inputs.get(document.input as usize).map_or(0, |input| number(input, document.place))
+    };
     let width = width_of(u64::from(documents.iter().map(of).max().unwrap_or(0)));
     let mut out = vec![width];
     if width > 0 {
@@ -342,7 +349,9 @@ fn narrow_column(inputs: &[Input], documents: &[Origin], number: &dyn Fn(&Input,
 fn stems(inputs: &[Input], words: &DictionaryWriter) -> (Vec<u8>, Vec<u8>) {
     let mut pairs: Vec<(Vec<u8>, u32)> = Vec::new();
     for input in inputs {
-        input.part.stems(&mut |stem, word| pairs.extend(words.number_of(word).map(|number| (stem.to_vec(), number))));
+        input.part.stems(&mut |stem, word| {
+            pairs.extend(words.number_of(word).map(|number| (stem.to_vec(), number)))
+        });
     }
     pairs.sort_unstable();
     pairs.dedup();

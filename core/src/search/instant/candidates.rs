@@ -63,7 +63,13 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn intersect(&mut self, view: View<'_>, number: u32, allowed: &Bits, words: &[Expansions]) -> Result<(), Failure> {
+    fn intersect(
+        &mut self,
+        view: View<'_>,
+        number: u32,
+        allowed: &Bits,
+        words: &[Expansions],
+    ) -> Result<(), Failure> {
         let places = view.part.places() as usize;
         let scratch = &mut *self.scratch;
         if scratch.marks.len() < places {
@@ -75,10 +81,21 @@ impl Search<'_> {
             scratch.marks.fill(0);
             scratch.round = 1;
         }
-        let sum = |word: &Expansions| word.of_view(number).iter().map(|list| u64::from(list.2.documents)).sum::<u64>();
-        let mut order: Vec<(u64, usize)> = words.iter().enumerate().map(|(at, word)| (sum(word), at)).collect();
+        let sum = |word: &Expansions| {
+            word.of_view(number).iter().map(|list| u64::from(list.2.documents)).sum::<u64>()
+        };
+        let mut order: Vec<(u64, usize)> =
+            words.iter().enumerate().map(|(at, word)| (sum(word), at)).collect();
         order.sort_unstable();
-        let mut work = Work { scratch, part: view.part, weights: self.request.weights, fields: self.fields.as_deref(), turn: 0, word: 0, steps: 0 };
+        let mut work = Work {
+            scratch,
+            part: view.part,
+            weights: self.request.weights,
+            fields: self.fields.as_deref(),
+            turn: 0,
+            word: 0,
+            steps: 0,
+        };
         for (turn, (sum, at)) in order.iter().enumerate() {
             let Some(word) = words.get(*at) else { continue };
             work.turn = turn as u8;
@@ -86,7 +103,8 @@ impl Search<'_> {
             let are_few = turn > 0 && (work.scratch.candidates.len() as u64) * SEEK_RATIO < *sum;
             for (_, expansion, list) in word.of_view(number) {
                 let Some(kind) = word.all.get(*expansion as usize) else { continue };
-                let is_sought = are_few && work.scratch.candidates.len() * LIST_SEEK_RATIO < list.documents as usize;
+                let is_sought =
+                    are_few && work.scratch.candidates.len() * LIST_SEEK_RATIO < list.documents as usize;
                 if is_sought && list.documents as usize > BLOCK {
                     work.seek(*list, *kind, *expansion as u16);
                 } else if turn == 0 {
@@ -145,9 +163,14 @@ impl Work<'_> {
         while postings.next_block(&mut block) {
             self.steps += block.len as u64;
             for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
-                let Some(rank) = inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank)) else { continue };
+                let Some(rank) = inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
+                else {
+                    continue;
+                };
                 let score = table.score(rank);
-                if let Some(candidate) = self.slot(*place).and_then(|slot| self.scratch.candidates.get_mut(slot)) {
+                if let Some(candidate) =
+                    self.slot(*place).and_then(|slot| self.scratch.candidates.get_mut(slot))
+                {
                     merge(candidate, 0, self.word, number, score);
                     continue;
                 }
@@ -172,7 +195,8 @@ impl Work<'_> {
             self.steps += block.len as u64;
             for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
                 if let Some(slot) = self.slot(*place)
-                    && let Some(rank) = inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
+                    && let Some(rank) =
+                        inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
                     && let Some(candidate) = self.scratch.candidates.get_mut(slot)
                 {
                     merge(candidate, self.turn, self.word, number, table.score(rank));
@@ -280,7 +304,10 @@ impl<'w> Inside<'w> {
         self.positions.clear();
         let postings = self.postings.get_or_insert_with(|| self.part.postings(self.list));
         postings.positions(place, &mut self.positions);
-        let first = self.positions.iter().position(|position| self.fields.get(usize::from(position.field)) == Some(&true))?;
+        let first = self
+            .positions
+            .iter()
+            .position(|position| self.fields.get(usize::from(position.field)) == Some(&true))?;
         Some(super::rank::rank_of(self.positions.get(first..).unwrap_or_default()))
     }
 }

@@ -46,7 +46,9 @@ pub(super) fn choose(
     request.meter.memory(found.len() * 4)?;
     let mut order: Vec<u32> = (0..found.len() as u32).collect();
     let compare = |a: &u32, b: &u32| {
-        let (Some(first), Some(second)) = (found.get(*a as usize), found.get(*b as usize)) else { return Ordering::Equal };
+        let (Some(first), Some(second)) = (found.get(*a as usize), found.get(*b as usize)) else {
+            return Ordering::Equal;
+        };
         let mut result = Ordering::Equal;
         for (key, numbers) in request.sort.iter().zip(&numbers) {
             let values = |at: u32| numbers.get(at as usize).copied().flatten();
@@ -54,7 +56,12 @@ pub(super) fn choose(
                 if key.is_number {
                     present(values(*a), values(*b), key.is_descending, |a, b| a.total_cmp(b))
                 } else {
-                    present(text(views, first, key.field), text(views, second, key.field), key.is_descending, Ord::cmp)
+                    present(
+                        text(views, first, key.field),
+                        text(views, second, key.field),
+                        key.is_descending,
+                        Ord::cmp,
+                    )
                 }
             });
         }
@@ -112,14 +119,21 @@ fn numbers(
         }
         request.meter.memory(found.len() * size_of::<Option<f64>>())?;
         request.meter.work(found.len() as u64)?;
-        let number = |(view, candidate): &(u32, Candidate)| views.get(*view as usize)?.part.number(key.field, candidate.place);
+        let number = |(view, candidate): &(u32, Candidate)| {
+            views.get(*view as usize)?.part.number(key.field, candidate.place)
+        };
         Ok(found.iter().map(number).collect())
     };
     request.sort.iter().map(read).collect()
 }
 
 /// Compares values, where there are any.
-fn present<T>(a: Option<T>, b: Option<T>, is_descending: bool, order: impl Fn(&T, &T) -> Ordering) -> Ordering {
+fn present<T>(
+    a: Option<T>,
+    b: Option<T>,
+    is_descending: bool,
+    order: impl Fn(&T, &T) -> Ordering,
+) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) if is_descending => order(&b, &a),
         (Some(a), Some(b)) => order(&a, &b),

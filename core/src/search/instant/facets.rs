@@ -44,7 +44,10 @@ pub(super) fn facets(
 ) -> Result<Vec<Facet>, Failure> {
     let mut facets = Vec::with_capacity(request.facets.len());
     for field in request.facets {
-        let tells_case = matches!(schema.field(*field).map(|field| &field.kind), Some(FieldKind::Tag { is_case_sensitive: true, .. }));
+        let tells_case = matches!(
+            schema.field(*field).map(|field| &field.kind),
+            Some(FieldKind::Tag { is_case_sensitive: true, .. })
+        );
         // By the value as it is found; with the least way in which it is written.
         let mut merged: BTreeMap<Vec<u8>, (&[u8], u64)> = BTreeMap::new();
         for (number, view) in views.iter().enumerate() {
@@ -61,7 +64,11 @@ pub(super) fn facets(
             }
             for (tag, count) in (0..).zip(&counts).filter(|(_, count)| **count > 0) {
                 let name = view.part.tag_name(*field, tag);
-                let key = if tells_case { name.to_vec() } else { String::from_utf8_lossy(name).to_lowercase().into_bytes() };
+                let key = if tells_case {
+                    name.to_vec()
+                } else {
+                    String::from_utf8_lossy(name).to_lowercase().into_bytes()
+                };
                 request.meter.memory(key.len() + size_of::<(Vec<u8>, &[u8], u64)>())?;
                 let (least, sum) = merged.entry(key).or_insert((name, 0));
                 *least = (*least).min(name);

@@ -65,7 +65,10 @@ impl<'q> Marker<'q> {
             if token.chars().next() != word.text.chars().next() {
                 continue;
             }
-            self.edits.start(word.text, Rules { distance_max: word.distance_max, is_prefix: word.is_open, has_swaps: true });
+            self.edits.start(
+                word.text,
+                Rules { distance_max: word.distance_max, is_prefix: word.is_open, has_swaps: true },
+            );
             if self.edits.next(token.as_bytes(), 0).0.is_some() {
                 let characters = if word.is_open { self.edits.best_characters() } else { all };
                 return Some(Mark { word: number, characters });

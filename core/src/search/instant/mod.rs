@@ -180,8 +180,9 @@ pub fn search(
     words.extend(request.words.iter().copied().take(WORDS_MAX - fixed));
     let is_open = request.is_open && fixed + request.words.len() <= WORDS_MAX && words.len() > fixed;
     let mut answer = Answer { is_exhaustive: true, words_used: words.len() - fixed, ..Answer::default() };
-    let mut search = Search { views, request, allowed: &allowed, scratch, fields: text_fields(schema, request.fields) };
-        let mut before: Vec<(u32, Candidate)> = Vec::new();
+    let mut search =
+        Search { views, request, allowed: &allowed, scratch, fields: text_fields(schema, request.fields) };
+    let mut before: Vec<(u32, Candidate)> = Vec::new();
     let has_typos = request.typos.one_min.is_some();
     let dropped_max = if request.strategy == Strategy::Last { DROPPED_WORDS_MAX } else { 0 };
     let mut rounds = vec![(false, 0)];
@@ -195,7 +196,11 @@ pub fn search(
         let mut expansions = Vec::with_capacity(used.len());
         for (number, word) in used.iter().enumerate() {
             let is_last = is_open && number + 1 == words.len();
-            let typos = if may_have_typos && number >= fixed { request.typos } else { Typos { one_min: None, two_min: 0 } };
+            let typos = if may_have_typos && number >= fixed {
+                request.typos
+            } else {
+                Typos { one_min: None, two_min: 0 }
+            };
             expansions.push(Expansions::find(views, request, word, is_last, typos)?);
         }
         answer.has_typos = may_have_typos;
@@ -226,7 +231,8 @@ pub fn search(
 /// What more words have found comes first. Both are in the order of views and places.
 fn prefer(found: &mut [(u32, Candidate)], before: &[(u32, Candidate)]) {
     for (view, candidate) in before {
-        let same = found.binary_search_by_key(&(*view, candidate.place), |(view, other)| (*view, other.place));
+        let same =
+            found.binary_search_by_key(&(*view, candidate.place), |(view, other)| (*view, other.place));
         if let Some((_, other)) = same.ok().and_then(|at| found.get_mut(at)) {
             other.score = candidate.score.saturating_add(MORE_WORDS_SCORE);
         }
@@ -236,7 +242,8 @@ fn prefer(found: &mut [(u32, Candidate)], before: &[(u32, Candidate)]) {
 /// The fields that are looked in, by their places among the text fields; None for all.
 fn text_fields(schema: &Schema, fields: Option<&[FieldId]>) -> Option<Vec<bool>> {
     let fields = fields?;
-    let is_text = |id: &FieldId| schema.field(*id).is_some_and(|field| matches!(field.kind, FieldKind::Text { .. }));
+    let is_text =
+        |id: &FieldId| schema.field(*id).is_some_and(|field| matches!(field.kind, FieldKind::Text { .. }));
     let texts = (0..schema.fields.len() as u16).map(FieldId).filter(is_text);
     Some(texts.map(|id| fields.contains(&id)).collect())
 }
@@ -257,8 +264,14 @@ fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result
     }
     let word = |word: &&str| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
     let phrases = request.phrases.iter().filter(|phrase| phrase.len() > 1);
-    let mut clauses: Vec<Node> = phrases.map(|phrase| Clause::Phrase(phrase.iter().map(word).collect()).into()).collect();
-    clauses.extend(request.negated.iter().map(|negated| Clause::Not(Box::new(Clause::Word(word(negated)).into())).into()));
+    let mut clauses: Vec<Node> =
+        phrases.map(|phrase| Clause::Phrase(phrase.iter().map(word).collect()).into()).collect();
+    clauses.extend(
+        request
+            .negated
+            .iter()
+            .map(|negated| Clause::Not(Box::new(Clause::Word(word(negated)).into())).into()),
+    );
     if clauses.is_empty() {
         return Ok(allowed);
     }

@@ -115,7 +115,11 @@ impl Search<'_> {
         let id = |view: u32, place: u32| self.views.get(view as usize).map(|view| view.part.id(place));
         let mut best: Vec<u32> = (0..found.len() as u32).collect();
         if best.len() > CLOSE_MAX {
-            let key = |at: &u32| found.get(*at as usize).map(|(view, candidate)| (Reverse(candidate.score), *view, candidate.place));
+            let key = |at: &u32| {
+                found
+                    .get(*at as usize)
+                    .map(|(view, candidate)| (Reverse(candidate.score), *view, candidate.place))
+            };
             best.select_nth_unstable_by(CLOSE_MAX - 1, |a, b| match (key(a), key(b)) {
                 (Some(a), Some(b)) => a.0.cmp(&b.0).then_with(|| id(a.1, a.2).cmp(&id(b.1, b.2))),
                 _ => std::cmp::Ordering::Equal,
@@ -128,9 +132,12 @@ impl Search<'_> {
             let Some((view, candidate)) = self.scratch.found.get_mut(*at as usize) else { continue };
             let Some(part) = self.views.get(*view as usize).map(|view| view.part) else { continue };
             let weights = self.request.weights;
-            let others = i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
+            let others =
+                i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
             let mut more = if others == 0 { weights.whole } else { -weights.extra * others.clamp(0, 6) };
-            for pair in positions.get(number * words.len()..(number + 1) * words.len()).unwrap_or_default().windows(2) {
+            for pair in
+                positions.get(number * words.len()..(number + 1) * words.len()).unwrap_or_default().windows(2)
+            {
                 if let [first, second] = pair {
                     more -= weights.proximity * (distance(first, second).min(9) as i32 - 1);
                 }
@@ -160,7 +167,10 @@ impl Search<'_> {
             for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
                 let Some((view, expansion, ..)) = same.first() else { continue };
                 let lists = word.of_view(*view);
-                let list = lists.binary_search_by_key(&u32::from(*expansion), |list| list.1).ok().and_then(|at| lists.get(at));
+                let list = lists
+                    .binary_search_by_key(&u32::from(*expansion), |list| list.1)
+                    .ok()
+                    .and_then(|at| lists.get(at));
                 let (Some((.., list)), Some(view)) = (list, self.views.get(*view as usize)) else { continue };
                 let mut postings = view.part.postings(*list);
                 for (_, _, place, at) in same {
@@ -171,7 +181,11 @@ impl Search<'_> {
                     }
                     self.request.meter.work(read.len() as u64 + 1)?;
                     if let Some(to) = positions.get_mut(at * words.len() + number) {
-                        to.extend(read.iter().take(POSITIONS_MAX).map(|position| u64::from(position.field) << 32 | u64::from(position.word)));
+                        to.extend(
+                            read.iter()
+                                .take(POSITIONS_MAX)
+                                .map(|position| u64::from(position.field) << 32 | u64::from(position.word)),
+                        );
                     }
                 }
             }

@@ -115,7 +115,13 @@ impl Expansions {
         let start = self.names.len();
         self.names.extend_from_slice(term);
         self.lists.push((view, self.all.len() as u32, list));
-        self.all.push(Expansion { typos, is_exact, documents: u64::from(list.documents), start, len: term.len() });
+        self.all.push(Expansion {
+            typos,
+            is_exact,
+            documents: u64::from(list.documents),
+            start,
+            len: term.len(),
+        });
     }
 
     fn name(&self, expansion: &Expansion) -> &[u8] {
@@ -126,11 +132,14 @@ impl Expansions {
     fn merge(&mut self, views: usize) {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         let all = &self.all;
-        let key = |at: u32| all.get(at as usize).map(|expansion| (self.name(expansion), expansion.typos, !expansion.is_exact));
+        let key = |at: u32| {
+            all.get(at as usize).map(|expansion| (self.name(expansion), expansion.typos, !expansion.is_exact))
+        };
         let is_merged = views == 1
-            && all.iter().zip(all.iter().skip(1)).all(|(a, b)| {
-                (a.typos, !a.is_exact, self.name(a)) < (b.typos, !b.is_exact, self.name(b))
-            });
+            && all
+                .iter()
+                .zip(all.iter().skip(1))
+                .all(|(a, b)| (a.typos, !a.is_exact, self.name(a)) < (b.typos, !b.is_exact, self.name(b)));
         if is_merged {
             return;
         }
@@ -139,12 +148,21 @@ impl Expansions {
         let mut numbers: Vec<u32> = vec![0; all.len()];
         let mut lists = Vec::with_capacity(self.lists.len());
         for at in order {
-            let (Some(expansion), Some((view, _, list))) = (all.get(at as usize), self.lists.get(at as usize)) else { continue };
+            let (Some(expansion), Some((view, _, list))) =
+                (all.get(at as usize), self.lists.get(at as usize))
+            else {
+                continue;
+            };
             match merged.last_mut() {
                 Some(last) if self.name(last) == self.name(expansion) => {
                     // The same word of the same view may come twice: with a typo, and as a synonym.
                     let number = merged.len() as u32 - 1;
-                    if lists.iter().rev().take_while(|(_, other, _)| *other == number).all(|(other, _, _)| other != view) {
+                    if lists
+                        .iter()
+                        .rev()
+                        .take_while(|(_, other, _)| *other == number)
+                        .all(|(other, _, _)| other != view)
+                    {
                         last_documents(&mut merged, expansion.documents);
                         lists.push((*view, number, *list));
                     }
@@ -156,7 +174,11 @@ impl Expansions {
             }
         }
         let mut sorted: Vec<u32> = (0..merged.len() as u32).collect();
-        let rank = |at: u32| merged.get(at as usize).map(|expansion| (expansion.typos, !expansion.is_exact, self.name(expansion)));
+        let rank = |at: u32| {
+            merged
+                .get(at as usize)
+                .map(|expansion| (expansion.typos, !expansion.is_exact, self.name(expansion)))
+        };
         sorted.sort_unstable_by(|a, b| rank(*a).cmp(&rank(*b)));
         for (new, old) in (0..).zip(&sorted) {
             if let Some(number) = numbers.get_mut(*old as usize) {
@@ -177,7 +199,9 @@ impl Expansions {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         // Stable, so that ties are by name.
         order.sort_by_key(|at| {
-            self.all.get(*at as usize).map(|expansion| (expansion.typos, !expansion.is_exact, Reverse(expansion.documents)))
+            self.all
+                .get(*at as usize)
+                .map(|expansion| (expansion.typos, !expansion.is_exact, Reverse(expansion.documents)))
         });
         let (mut sum, mut kept) = (0u64, vec![false; self.all.len()]);
         for (count, at) in order.iter().enumerate() {
@@ -198,8 +222,13 @@ impl Expansions {
         }
         let new = |number: u32| numbers.get(number as usize).copied().flatten();
         self.is_cut = true;
-        self.lists = self.lists.iter().filter_map(|(view, number, list)| Some((*view, new(*number)?, *list))).collect();
-        self.all = self.all.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(expansion, _)| *expansion).collect();
+        self.lists = self
+            .lists
+            .iter()
+            .filter_map(|(view, number, list)| Some((*view, new(*number)?, *list)))
+            .collect();
+        self.all =
+            self.all.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(expansion, _)| *expansion).collect();
     }
 
     /// Whether nothing was left out.

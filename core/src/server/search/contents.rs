@@ -255,7 +255,11 @@ impl Contents {
     }
 
     /// Reads an entry of a document map when the index is opened: whether its document is in a segment, where it lives from then on.
-    pub fn claim(&self, entries: &mut dyn Iterator<Item = (DocumentId, Option<u64>)>, missing: &mut dyn FnMut(DocumentId)) {
+    pub fn claim(
+        &self,
+        entries: &mut dyn Iterator<Item = (DocumentId, Option<u64>)>,
+        missing: &mut dyn FnMut(DocumentId),
+    ) {
         let mut greatest = 0;
         let mut state = self.state.write();
         for (id, expiry) in entries {

@@ -173,7 +173,9 @@ impl Indexes {
         let before = present.clone();
         for change in changes {
             if let Change::Set(index) = change
-                && before.iter().any(|old| Arc::ptr_eq(&old.contents, &index.contents) && old.has_other_fields_than(index))
+                && before.iter().any(|old| {
+                    Arc::ptr_eq(&old.contents, &index.contents) && old.has_other_fields_than(index)
+                })
             {
                 // A delta knows the fields that there were when it began.
                 index.contents.seal();

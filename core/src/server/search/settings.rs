@@ -28,7 +28,11 @@ pub const SEARCH_SETTINGS: [SearchSetting; 5] = [
         summary: "Most results of FT.SEARCH",
         bounds: (1, SEARCH_RESULTS_MAX),
     },
-    SearchSetting { name: "MINPREFIX", summary: "Fewest letters before the star of a prefix", bounds: (0, 0) },
+    SearchSetting {
+        name: "MINPREFIX",
+        summary: "Fewest letters before the star of a prefix",
+        bounds: (0, 0),
+    },
     SearchSetting {
         name: "INSTANT_CAP",
         summary: "Postings that are read of each word by SCORER INSTANT; 0 for all",
@@ -54,7 +58,9 @@ impl SearchSettings {
 
     /// Changes a setting; false if the value is none for it.
     pub fn set(&self, number: usize, value: u64) -> bool {
-        let Some((setting, place)) = SEARCH_SETTINGS.get(number).zip(self.0.get(number)) else { return false };
+        let Some((setting, place)) = SEARCH_SETTINGS.get(number).zip(self.0.get(number)) else {
+            return false;
+        };
         let (least, most) = setting.bounds;
         let is_fine = most > 0 && (least..=most).contains(&value);
         if is_fine {

@@ -61,7 +61,10 @@ impl Tags {
 
     fn memory_bytes(&self) -> usize {
         let written: usize = self.written.iter().map(|written| written.len() + 16).sum();
-        self.folded.memory_bytes() + written + (self.ends.capacity() + self.numbers.capacity()) * 4 + size_of::<Tags>()
+        self.folded.memory_bytes()
+            + written
+            + (self.ends.capacity() + self.numbers.capacity()) * 4
+            + size_of::<Tags>()
     }
 }
 
@@ -128,15 +131,18 @@ impl Columns {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.tags.as_ref().is_some_and(|tags| tags.folded.is_full()) || self.sort.as_ref().is_some_and(|sort| sort.texts.is_full())
+        self.tags.as_ref().is_some_and(|tags| tags.folded.is_full())
+            || self.sort.as_ref().is_some_and(|sort| sort.texts.is_full())
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
         let bits = self.has.memory_bytes() + self.has_number.memory_bytes();
-        let numbers = self.numbers.capacity() * 8 + self.more_numbers.capacity() * 16 + self.positions.capacity() * 12;
+        let numbers =
+            self.numbers.capacity() * 8 + self.more_numbers.capacity() * 16 + self.positions.capacity() * 12;
         let vectors = self.vectors.capacity() + self.vector_numbers.capacity() * 4;
         let tags = self.tags.as_ref().map_or(0, |tags| tags.memory_bytes());
-        let sort = self.sort.as_ref().map_or(0, |sort| sort.texts.memory_bytes() + sort.numbers.capacity() * 4);
+        let sort =
+            self.sort.as_ref().map_or(0, |sort| sort.texts.memory_bytes() + sort.numbers.capacity() * 4);
         bits + numbers + vectors + tags + sort + size_of::<Columns>()
     }
 }

@@ -173,6 +173,9 @@ impl Dictionary {
     pub(super) fn memory_bytes(&self) -> usize {
         let entries: usize = self.order.iter().map(Vec::capacity).sum();
         let terms = self.terms.capacity() * size_of::<Term>();
-        self.pool.memory_bytes() + entries * size_of::<Entry>() + self.order.capacity() * size_of::<Vec<Entry>>() + terms
+        self.pool.memory_bytes()
+            + entries * size_of::<Entry>()
+            + self.order.capacity() * size_of::<Vec<Entry>>()
+            + terms
     }
 }

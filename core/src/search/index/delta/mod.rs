@@ -90,7 +90,11 @@ impl Delta {
         }
         self.ids.push(document.id);
         let is_last = self.order.last().is_none_or(|last| self.id_of(*last) < document.id);
-        let at = if is_last { self.order.len() } else { self.order.partition_point(|other| self.id_of(*other) < document.id) };
+        let at = if is_last {
+            self.order.len()
+        } else {
+            self.order.partition_point(|other| self.id_of(*other) < document.id)
+        };
         self.order.insert(at, place);
         self.keys.extend_from_slice(document.piece(document.key));
         self.key_ends.push(self.keys.len() as u32);
@@ -115,7 +119,10 @@ impl Delta {
     }
 
     fn is_full(&self) -> bool {
-        self.words.is_full() || self.stems.is_full() || self.ids.len() >= u32::MAX as usize / 4 || self.columns.iter().any(Columns::is_full)
+        self.words.is_full()
+            || self.stems.is_full()
+            || self.ids.len() >= u32::MAX as usize / 4
+            || self.columns.iter().any(Columns::is_full)
     }
 
     fn id_of(&self, place: u32) -> DocumentId {
@@ -175,7 +182,9 @@ impl Delta {
             match value {
                 Value::Text => {}
                 Value::Numbers(numbers) => columns.add_numbers(place, numbers),
-                Value::Positions(positions) => columns.positions.extend(positions.iter().map(|at| (place, at.0, at.1))),
+                Value::Positions(positions) => {
+                    columns.positions.extend(positions.iter().map(|at| (place, at.0, at.1)))
+                }
                 Value::Vector(vector) => columns.add_vector(place, document.piece(*vector)),
                 Value::Tags(tags, is_case_sensitive) => {
                     let all = columns.tags.get_or_insert_default();
@@ -210,11 +219,19 @@ impl Delta {
 
     /// Bytes of memory that it takes.
     pub fn memory_bytes(&self) -> usize {
-        let documents = self.ids.capacity() * 8 + (self.order.capacity() + self.key_ends.capacity()) * 4 + self.keys.capacity();
+        let documents = self.ids.capacity() * 8
+            + (self.order.capacity() + self.key_ends.capacity()) * 4
+            + self.keys.capacity();
         let counts: usize = self.counts.iter().map(|counts| counts.capacity() * 2 + 24).sum();
         let skips: usize = self.skips.values().map(|skips| skips.capacity() * size_of::<Skip>() + 64).sum();
         let columns: usize = self.columns.iter().map(Columns::memory_bytes).sum();
         let terms = self.words.memory_bytes() + self.stems.memory_bytes();
-        documents + counts + skips + columns + terms + (self.scores.capacity() + self.frequencies.capacity()) * 4 + size_of::<Delta>()
+        documents
+            + counts
+            + skips
+            + columns
+            + terms
+            + (self.scores.capacity() + self.frequencies.capacity()) * 4
+            + size_of::<Delta>()
     }
 }

@@ -94,7 +94,10 @@ impl Pool {
 
     pub(super) fn read(&self, at: At, len: usize) -> &[u8] {
         let start = (at.0 & 0xFFFF) as usize;
-        self.pages.get((at.0 >> 16) as usize).and_then(|page| page.get(start..start + len)).unwrap_or_default()
+        self.pages
+            .get((at.0 >> 16) as usize)
+            .and_then(|page| page.get(start..start + len))
+            .unwrap_or_default()
     }
 
     /// Moves the first `len` bytes of a buffer to a larger one.

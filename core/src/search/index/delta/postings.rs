@@ -43,7 +43,9 @@ impl Postings for DeltaPostings<'_> {
                 self.at += 1;
                 occurrences::skip(rank, self.bytes, &mut self.at);
             }
-            if let (Some(to), Some(to_rank)) = (block.places.get_mut(block.len), block.ranks.get_mut(block.len)) {
+            if let (Some(to), Some(to_rank)) =
+                (block.places.get_mut(block.len), block.ranks.get_mut(block.len))
+            {
                 (*to, *to_rank) = (place, rank);
             }
             block.len += 1;

@@ -88,7 +88,9 @@ impl Columns {
     /// Shows all first numbers with their places, those that are not there included.
     pub fn each_number(&self, bytes: &[u8], places: u32, visit: &mut dyn FnMut(u32, f64)) {
         let column = self.numbers.of(bytes);
-        let (Some(scale), Some(width), Some(rest)) = (column.first(), column.get(1), column.get(10..)) else { return };
+        let (Some(scale), Some(width), Some(rest)) = (column.first(), column.get(1), column.get(10..)) else {
+            return;
+        };
         let least = u64_at(column, 2) as i64;
         for place in 0..places {
             let number = narrow(rest, *width, place as usize);
@@ -167,7 +169,8 @@ impl Columns {
                 let end = narrow(rest, *ends, place);
                 let numbers = rest.get(places * usize::from(*ends)..).unwrap_or_default();
                 let most = (numbers.len() / usize::from(*width).max(1)) as u64;
-                (start.min(most)..end.min(most)).for_each(|at| visit(narrow(numbers, *width, at as usize) as u32));
+                (start.min(most)..end.min(most))
+                    .for_each(|at| visit(narrow(numbers, *width, at as usize) as u32));
             }
             _ => {}
         }

@@ -49,7 +49,11 @@ impl<'s> Dictionary<'s> {
 
     /// Where a block ends.
     fn end_of(&self, block: usize) -> usize {
-        if block + 1 < self.blocks() { u32_at(self.table, (block + 1) * 8) as usize } else { self.entries.len() }
+        if block + 1 < self.blocks() {
+            u32_at(self.table, (block + 1) * 8) as usize
+        } else {
+            self.entries.len()
+        }
     }
 
     /// Reads an entry behind `term`, which becomes the entry's.

@@ -112,7 +112,8 @@ impl Segment {
             let (at, len) = (u32_at(&bytes, entry) as usize, u32_at(&bytes, entry + 4) as usize);
             (at.checked_add(len)? <= end).then_some(Range { at, len })
         };
-        let field_words = (0..text_fields).map(|field| section(FIXED_SECTIONS + field)).collect::<Option<_>>()?;
+        let field_words =
+            (0..text_fields).map(|field| section(FIXED_SECTIONS + field)).collect::<Option<_>>()?;
         let columns = |field| Columns::read(&bytes, section(FIXED_SECTIONS + text_fields + field)?);
         let fields = (0..fields).map(columns).collect::<Option<_>>()?;
         Some(Segment {

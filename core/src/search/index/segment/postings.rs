@@ -42,7 +42,17 @@ impl<'s> WordPostings<'s> {
         let occurrences = bytes.get(ranks_at + count..).unwrap_or_default();
         // A list that its entry does not fit is no list.
         let count = if ranks.len() == count { count } else { 0 };
-        WordPostings { count, skips, places, ranks, occurrences, number: 0, at: 0, next: 0, looked: Looked::default() }
+        WordPostings {
+            count,
+            skips,
+            places,
+            ranks,
+            occurrences,
+            number: 0,
+            at: 0,
+            next: 0,
+            looked: Looked::default(),
+        }
     }
 
     /// The number of the last block whose first place is not behind this one, from a block on.

@@ -5,10 +5,10 @@ use super::super::delta::within;
 use super::super::part::{DocumentId, List, Part, Postings, TermVisitor, Walk};
 use super::super::prepare::degrees;
 use super::super::write::{ID_BLOCK, KEY_BLOCK, Whole};
+use super::Segment;
 use super::columns::Columns;
 use super::dictionary::Dictionary;
 use super::postings::{TagPostings, WordPostings};
-use super::Segment;
 use crate::search::bits::Bits;
 use crate::search::query::Bound;
 use crate::search::schema::FieldId;
@@ -149,7 +149,8 @@ impl Part for Segment {
     }
 
     fn field_words(&self, text_field: u16, place: u32) -> u32 {
-        let column = self.field_words.get(usize::from(text_field)).map_or(&[][..], |range| range.of(&self.bytes));
+        let column =
+            self.field_words.get(usize::from(text_field)).map_or(&[][..], |range| range.of(&self.bytes));
         let Some((width, rest)) = column.split_first() else { return 0 };
         narrow(rest, *width, place as usize) as u32
     }

@@ -62,7 +62,9 @@ pub(super) fn write(inputs: &[Input], documents: &[Origin], field: FieldId) -> V
 
 /// Bits of a list of truths.
 fn bits(of: &[bool]) -> Vec<u8> {
-    let word = |chunk: &[bool]| chunk.iter().zip(0..).fold(0_u64, |word, (is_set, at)| word | u64::from(*is_set) << at);
+    let word = |chunk: &[bool]| {
+        chunk.iter().zip(0..).fold(0_u64, |word, (is_set, at)| word | u64::from(*is_set) << at)
+    };
     of.chunks(64).flat_map(|chunk| word(chunk).to_le_bytes()).collect()
 }
 
@@ -143,7 +145,8 @@ impl Columns<'_> {
     }
 
     fn vectors(&mut self) {
-        let vectors: Vec<Option<&[u8]>> = self.each().map(|(_, input, old)| input.part.vector(self.field, old)).collect();
+        let vectors: Vec<Option<&[u8]>> =
+            self.each().map(|(_, input, old)| input.part.vector(self.field, old)).collect();
         let count = vectors.iter().flatten().count();
         let Some(len) = vectors.iter().flatten().map(|vector| vector.len()).next() else { return };
         let width = width_of(count as u64);
@@ -168,7 +171,8 @@ impl Columns<'_> {
             folded
         };
         let folded: Vec<Vec<Vec<u8>>> = self.inputs.iter().map(of_input).collect();
-        let (mut documents_of, mut names) = (BTreeMap::<&[u8], Vec<u32>>::new(), BTreeMap::<&[u8], &[u8]>::new());
+        let (mut documents_of, mut names) =
+            (BTreeMap::<&[u8], Vec<u32>>::new(), BTreeMap::<&[u8], &[u8]>::new());
         for (place, document) in (0_u32..).zip(self.documents) {
             let input = document.input as usize;
             let (Some(part), Some(folded)) = (self.inputs.get(input), folded.get(input)) else { continue };
@@ -226,7 +230,8 @@ impl Columns<'_> {
         let width = width_of(distinct.len() as u64);
         bytes.push(width);
         for text in &texts {
-            let number = text.and_then(|text| distinct.binary_search(&text).ok()).map_or(0, |at| at as u64 + 1);
+            let number =
+                text.and_then(|text| distinct.binary_search(&text).ok()).map_or(0, |at| at as u64 + 1);
             put_narrow(&mut bytes, width, number);
         }
         self.piece(SORT_TEXTS, &bytes);
@@ -238,7 +243,9 @@ fn tags_by_document(tags_of: &[Vec<u32>], count: u64) -> Vec<u8> {
     if tags_of.iter().all(|tags| tags.len() <= 1) {
         let width = width_of(count);
         out.extend_from_slice(&[1, width]);
-        tags_of.iter().for_each(|tags| put_narrow(&mut out, width, tags.first().map_or(0, |tag| u64::from(*tag) + 1)));
+        tags_of
+            .iter()
+            .for_each(|tags| put_narrow(&mut out, width, tags.first().map_or(0, |tag| u64::from(*tag) + 1)));
         return out;
     }
     let all = tags_of.iter().map(Vec::len).sum::<usize>() as u64;

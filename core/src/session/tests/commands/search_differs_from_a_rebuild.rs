@@ -55,11 +55,13 @@ fn answers(client: &mut Client<'_>, index: &str) -> Vec<BTreeSet<String>> {
     QUERIES
         .iter()
         .map(|query| {
-            let request = ["FT.SEARCH", index, query, "NOCONTENT", "WITHSCORES", "LIMIT", "0", "1000", "DIALECT", "2"];
+            let request =
+                ["FT.SEARCH", index, query, "NOCONTENT", "WITHSCORES", "LIMIT", "0", "1000", "DIALECT", "2"];
             let reply = client.call(&request);
             assert!(reply.starts_with('*'), "{query}: {reply}");
             let mut words = reply.split(' ').filter(|word| !word.starts_with(['*', '$']));
-            let mut pairs: BTreeSet<String> = words.next().map(|total| format!("total {total}")).into_iter().collect();
+            let mut pairs: BTreeSet<String> =
+                words.next().map(|total| format!("total {total}")).into_iter().collect();
             while let (Some(key), Some(score)) = (words.next(), words.next()) {
                 pairs.insert(format!("{key} {score}"));
             }
@@ -91,7 +93,8 @@ fn compare_with_a_rebuild(server: &Server<Bitcask>, now_ms: u64, what: &str) {
 
 /// One random request.
 fn request(random: &mut fastrand::Rng) -> Vec<String> {
-    const WORDS: [&str; 10] = ["red", "blue", "green", "big", "house", "houses", "run", "running", "fast", "the"];
+    const WORDS: [&str; 10] =
+        ["red", "blue", "green", "big", "house", "houses", "run", "running", "fast", "the"];
     let key = |random: &mut fastrand::Rng| {
         let prefix = ["doc:", "note:", "other:"][random.usize(..3)];
         format!("{prefix}{}", random.u8(..12))
@@ -195,7 +198,11 @@ fn search_differs_from_a_rebuild_after_the_power_was_cut() {
             let chosen = random.usize(..lost.len());
             for (left, how) in [(&killed, "killed"), (&lost[chosen], "without power")] {
                 let recovered = open(left);
-                compare_with_a_rebuild(&recovered, now_ms, &format!("seed {seed} {how} at {}", cut.operation));
+                compare_with_a_rebuild(
+                    &recovered,
+                    now_ms,
+                    &format!("seed {seed} {how} at {}", cut.operation),
+                );
                 judged += 1;
             }
         }
@@ -211,7 +218,16 @@ fn damaged_segment_changes_an_answer() {
     let mut client = Client::of(&server);
     assert_eq!(client.say(&format!("FT.CREATE index {SCHEMA}")), "+OK");
     for number in 0..20 {
-        client.call(&["HSET", &format!("doc:{number}"), "title", "big red house", "body", &format!("running {number}"), "number", &number.to_string()]);
+        client.call(&[
+            "HSET",
+            &format!("doc:{number}"),
+            "title",
+            "big red house",
+            "body",
+            &format!("running {number}"),
+            "number",
+            &number.to_string(),
+        ]);
     }
     server.shared.search.seal_deltas(1);
     settle(&server, NOW_MS);
@@ -247,4 +263,3 @@ fn damaged_segment_changes_an_answer() {
         }
     }
 }
-
