@@ -197,13 +197,13 @@ fn matching(
     let asked = plain(ctx, index, root);
     let own = find::own_changes(ctx, index)?;
     let found = find::evaluate(ctx, index, (&asked, &own), |views, found| {
-        let part = found.all(views).into_iter().skip(offset).take(count);
         let key = |matched: find::Matched| {
             let mut key = Vec::new();
             views.get(matched.hit.view)?.part.key(matched.hit.place, &mut key);
             Some(key)
         };
-        (found.total(), part.filter_map(key).collect())
+        let part = found.all(views)?.into_iter().skip(offset).take(count);
+        Ok((found.total(), part.filter_map(key).collect()))
     })?;
     found.map_err(|ended| match ended {
         Ended::Timeout => Fault::new("internal", "The documents could not be found in time.").into(),
