@@ -394,6 +394,9 @@ pub const SEARCH_NAME_MAX_BYTES: usize = 512;
 /// Most words with synonyms of an index: they are written together.
 pub const SEARCH_SYNONYMS_MAX: usize = 16 * 1024;
 
+/// A change of settings by HTTP makes so many documents anew before it is answered, at most: that takes a second. More are left to upkeep.
+pub const SEARCH_HTTP_REINDEXED_AT_ONCE: usize = 10_000;
+
 /// Most results that one search shows, and most that it passes before: RediSearch's MAXSEARCHRESULTS. They are ranked together.
 pub const SEARCH_RESULTS_MAX: u64 = 1_000_000;
 

@@ -19,7 +19,8 @@ export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const url = new URL(request.url);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && url.pathname === '/health') return new Response('ok\n');
+    // Clients of search ask at the same path, with their own form of answer.
+    if (isRead && url.pathname === '/health' && !request.headers.has('x-meilisearch-client')) return new Response('ok\n');
     if (isRead && env.ASSETS !== undefined && isOfConsole(url.pathname)) return file(env.ASSETS, request, url.pathname);
     const verdict = decide(request.headers, url.host, env);
     if (verdict.refused !== undefined) {
@@ -66,7 +67,7 @@ function address(request: Request): string {
 
 function preflight(request: Request): Response {
   const headers = new Headers({
-    'access-control-allow-methods': 'GET, HEAD, POST, PUT, OPTIONS',
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
     'access-control-max-age': PREFLIGHT_SECONDS,
   });
   const wanted = request.headers.get('access-control-request-headers');
@@ -80,7 +81,7 @@ function allow(response: Response, origin: string | undefined): Response {
   allowed.headers.append('vary', 'origin');
   if (origin !== undefined) {
     allowed.headers.set('access-control-allow-origin', origin);
-    allowed.headers.set('access-control-expose-headers', 'upstash-sync-token');
+    allowed.headers.set('access-control-expose-headers', 'upstash-sync-token, etag');
   }
   return allowed;
 }

@@ -36,7 +36,7 @@ const EVENTS_MAX_BYTES = 4 * 1024 * 1024;
 const BINDING_ADDRESS = '127.0.0.1:0';
 // Messages wait for others up to so many bytes: a transaction is in memory until it is written.
 const WAITING_MAX_BYTES = 1024 * 1024;
-const REQUEST_FIELDS = ['authorization', 'upstash-encoding', 'upstash-response-format'];
+const REQUEST_FIELDS = ['authorization', 'upstash-encoding', 'upstash-response-format', 'if-none-match'];
 
 interface HttpRequest {
   answer: (response: Response) => void;

@@ -9,6 +9,7 @@ use super::credentials::unauthorized;
 use super::events::write_event;
 use super::hrana;
 use super::json::{self, Strings, write_error, write_item};
+use super::search;
 use crate::limits::REST_REPLY_MAX_BYTES;
 use crate::resp::{DecodeError, Decoder, Value};
 
@@ -22,7 +23,7 @@ const JSON_GROWTH_MAX: u64 = 6;
 pub struct Error(DecodeError);
 
 /// What kind of request this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Single,
     Pipeline,
@@ -30,6 +31,8 @@ pub(super) enum Kind {
     Stream,
     /// The reply is the body.
     Hrana,
+    /// The reply is status, type and body.
+    Search(search::Asked),
 }
 
 /// How replies are written.
@@ -180,7 +183,13 @@ impl Exchange {
     fn reply(&mut self, value: Value, bytes: &[u8]) -> Option<Response> {
         if self.logs_in {
             self.logs_in = false;
-            return if value.as_error().is_some() { Some(unauthorized()) } else { self.settle_refused() };
+            if value.as_error().is_none() {
+                return self.settle_refused();
+            }
+            return Some(match self.kind {
+                Kind::Search(_) => search::wrong_password(),
+                _ => unauthorized(),
+            });
         }
         self.pending.next();
         // Nearly every answer is too short to be too long, however it is written.
@@ -193,10 +202,11 @@ impl Exchange {
         {
             return Some(too_large(self.reply_max_bytes));
         }
-        match self.kind {
+        match &self.kind {
             Kind::Single => Some(self.single(&value, bytes)),
             Kind::Stream => Some(stream(&value)),
             Kind::Hrana => Some(hrana::respond(&value)),
+            Kind::Search(asked) => Some(search::respond(&value, asked)),
             Kind::Pipeline => {
                 match self.style {
                     Style::Json(strings) => write_item(&value, strings, self.item()),

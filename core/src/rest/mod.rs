@@ -15,6 +15,7 @@
 //! | `/pipeline` with an array of such arrays | one after the other |
 //! | `/multi-exec` with the same | as a transaction |
 //! | `/v2/pipeline` and its like | a body of libSQL's clients for a database |
+//! | `/indexes/…`, `/multi-search` and their like | a request of Meilisearch's clients (`search.rs`) |
 //! | `/subscribe/channel`, `/psubscribe/pattern`, `/ssubscribe/channel`, `/monitor` | an endless stream of server-sent events; a body is ignored |
 //!
 //! Of JSON, strings are taken as they are (half a surrogate pair becomes U+FFFD), numbers and truth values as they are
@@ -47,6 +48,7 @@ mod exchange;
 mod hrana;
 mod json;
 mod request;
+mod search;
 #[cfg(test)]
 mod tests;
 

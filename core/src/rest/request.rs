@@ -9,6 +9,7 @@ use super::commands::{Arguments, Commands};
 use super::credentials::auth;
 use super::exchange::{Kind, Style};
 use super::hrana;
+use super::search;
 use super::json::Strings;
 use super::{Exchange, Request, Response};
 use crate::acl::Registry;
@@ -22,14 +23,25 @@ const TOKEN: &[u8] = b"_token";
 /// the host hold bodies: nothing, or an exchange whose response, unless its status is 200, goes to the peer.
 pub fn log_in(request: &Request<'_>, users: &Registry) -> Result<Option<Exchange>, Response> {
     let query = read_query(request.query.unwrap_or_default());
-    let auth = auth(request, query.token.as_deref(), users)?;
     let style = Style::Json(Strings::Text);
+    if search::is_meant(request) {
+        let auth = auth(request, query.token.as_deref(), users).map_err(|_| search::no_password())?;
+        let kind = Kind::Search(search::Asked::default());
+        return Ok(auth.map(|auth| Exchange::new(Some(auth), kind, style, Commands::default())));
+    }
+    let auth = auth(request, query.token.as_deref(), users)?;
     Ok(auth.map(|auth| Exchange::new(Some(auth), Kind::Pipeline, style, Commands::default())))
 }
 
 /// Begins the exchange of one request, or refuses it. `users` tells whether its session may run nothing before it has logged
 /// in, and which tokens name a user.
 pub fn begin(request: &Request<'_>, users: &Registry) -> Result<Exchange, Response> {
+    if search::is_meant(request) {
+        let query = read_query(request.query.unwrap_or_default());
+        let auth = auth(request, query.token.as_deref(), users).map_err(|_| search::no_password())?;
+        let (commands, asked) = search::read(request)?;
+        return Ok(Exchange::new(auth, Kind::Search(asked), Style::Json(Strings::Text), commands));
+    }
     let hrana = hrana::read(request.method, request.path, request.body)?;
     let stream = stream_of(request.path);
     let allowed: &[&str] = if stream { &["GET", "POST"] } else { &["GET", "HEAD", "POST", "PUT"] };

@@ -10,6 +10,7 @@
 //! - [`value`], [`expression`], [`aggregate`]: rows and what FT.AGGREGATE makes of them;
 //! - [`spelling`]: corrections of misspelt words;
 //! - [`highlight`]: matches in texts, for people to see;
+//! - [`dialect`]: Meilisearch's HTTP as requests, documents, settings and answers;
 //! - [`bits`]: sets of documents.
 //!
 //! Nothing here knows a command, a reply, a key of the store or a lock: `server/search` holds indexes, and `command/search` says what they
@@ -17,6 +18,7 @@
 
 pub mod aggregate;
 pub mod bits;
+pub mod dialect;
 pub mod edits;
 pub mod evaluate;
 pub mod expression;

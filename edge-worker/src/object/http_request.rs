@@ -9,7 +9,7 @@ use crate::limits::{BODY_MAX_BYTES, REST_REPLY_MAX_BYTES};
 use crate::outbox::{Kind, Outbox};
 
 /// The header fields that the core reads, in the order in which JavaScript passes them.
-const FIELDS: [&str; 3] = ["authorization", "upstash-encoding", "upstash-response-format"];
+const FIELDS: [&str; 4] = ["authorization", "upstash-encoding", "upstash-response-format", "if-none-match"];
 
 /// The request of a connection.
 pub(super) struct HttpRequest {
@@ -63,7 +63,7 @@ impl Headers for Fields<'_> {
     }
 }
 
-/// A request without its body. It comes as lines: method, path, query and the three fields. The last four begin with `=`, or
+/// A request without its body. It comes as lines: method, path, query and the four fields. The last five begin with `=`, or
 /// are empty where they are missing.
 struct Head<'h> {
     method: &'h str,
@@ -82,7 +82,7 @@ impl<'h> Head<'h> {
             method: text(line(0)),
             path: text(line(1)),
             query: given(2).map(text),
-            fields: Fields([given(3), given(4), given(5)]),
+            fields: Fields([given(3), given(4), given(5), given(6)]),
         }
     }
 

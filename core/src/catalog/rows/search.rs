@@ -136,6 +136,18 @@ pub(super) const ROWS: &[Row] = &[
         .reply("[bulk]?")
         .complexity("O(N), N: fields")
         .summary("Returns the fields of a document of an index"),
+    command("ft.http", 5, "method path query body")
+        .since("7.2.4")
+        .flags("write denyoom noscript searches")
+        .reply("(int, text, text)")
+        .complexity("that of the request")
+        .summary("Runs a request of Meilisearch's clients, and returns the status, the type and the body of the response"),
+    command("ft.http_ro", 5, "method path query body")
+        .since("7.2.4")
+        .flags("readonly silent_reads searches")
+        .reply("(int, text, text)")
+        .complexity("that of the request")
+        .summary("Runs a request of Meilisearch's clients that only reads"),
     command("ft.info", 2, "index")
         .since("7.2.4")
         .flags("readonly silent_reads")

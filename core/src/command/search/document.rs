@@ -1,8 +1,11 @@
 //! A hash as a document: its fields as the schema of an index understands them.
 
+use std::ops::ControlFlow;
+
 use crate::command::CommandError;
-use crate::engine::{Db, Kind, Txn};
+use crate::engine::{Db, Kind, SubWalk, Txn, Want};
 use crate::resp::parse_f64;
+use crate::search::dialect::document as dialect;
 use crate::search::index::{DocumentId, FieldValue, Prepared, Source, prepare};
 use crate::search::schema::{FieldId, FieldKind, Schema, VectorOptions};
 use crate::search::text::Language;
@@ -37,6 +40,9 @@ pub(super) fn read(
         Some(root) if root.kind == Kind::Hash && definition.kind == Kind::Hash => {}
         _ => return Ok(None),
     }
+    if !definition.settings.is_empty() {
+        return Ok(Some(read_by_settings(txn, definition, (db, key), id)?));
+    }
     let fields = fields_of(txn, definition, (db, key))?;
     if let Some(filter) = &definition.filter
         && !meets(filter, definition, key, &fields)
@@ -50,6 +56,32 @@ pub(super) fn read(
             Ok(None)
         }
     }
+}
+
+/// The document of an index of the HTTP dialect: fields are paths into attributes, and nothing keeps a document out.
+fn read_by_settings(txn: &mut Txn<'_>, definition: &Definition, (db, key): (Db, &[u8]), id: DocumentId) -> Result<Prepared> {
+    let mut hash: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    txn.sub_scan(db, key, SubWalk::all(Want::Values), &mut |field, value| {
+        hash.push((field.to_vec(), value.to_vec()));
+        ControlFlow::Continue(())
+    })?;
+    let schema = &definition.schema;
+    let fields = dialect::Fields::new(hash.iter().map(|(name, value)| (name.as_slice(), value.as_slice())));
+    let held = dialect::held(schema, &fields);
+    let is_sortable = |id: FieldId| schema.field(id).is_some_and(|field| field.is_sortable);
+    let source = Source {
+        id,
+        key,
+        score: 1.0,
+        values: held.iter().map(|(field, held)| (*field, held.value())).collect(),
+        sort_texts: held
+            .iter()
+            .filter(|(field, _)| is_sortable(*field))
+            .filter_map(|(field, held)| Some((*field, held.sort_text()?)))
+            .collect(),
+        ..Source::default()
+    };
+    Ok(prepare(schema, &source))
 }
 
 /// Whether a document meets the condition of an index.
@@ -69,7 +101,8 @@ fn meets(filter: &Filter, definition: &Definition, key: &[u8], fields: &Fields) 
 /// Whether a document of an index reads a field.
 pub(super) fn reads(definition: &Definition, name: &[u8]) -> bool {
     let about = [&definition.language_field, &definition.score_field, &definition.payload_field];
-    definition.schema.fields.iter().any(|field| field.path == name)
+    !definition.settings.is_empty()
+        || definition.schema.fields.iter().any(|field| field.path == name)
         || about.into_iter().flatten().any(|field| **field == *name)
         || definition.filter.as_ref().is_some_and(|filter| filter.fields.iter().any(|field| field == name))
 }

@@ -10,6 +10,7 @@ mod dictionary;
 mod document;
 mod documents;
 mod find;
+mod http;
 mod indexes;
 mod info;
 mod instant;
@@ -56,6 +57,8 @@ pub(super) const HANDLERS: Group = &[
     ("ft.explain", run::explain),
     ("ft.explaincli", run::explain_lines),
     ("ft.get", documents::get),
+    ("ft.http", http::http),
+    ("ft.http_ro", http::http_read_only),
     ("ft.info", info::info),
     ("ft.mget", documents::get_many),
     ("ft.profile", profile::profile),

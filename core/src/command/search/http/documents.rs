@@ -1,0 +1,342 @@
+//! Documents: added, changed, deleted and shown.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Answer, Asked, Failed, Result, accept, indexes, keys_of, lock_all, look_up, open};
+use crate::command::search::find::{self, Ended};
+use crate::command::search::{admin, stage::present};
+use crate::command::{Context, hash::listpack_limits};
+use crate::data::hash;
+use crate::engine::{Kind as KeyKind, SubWalk, Want};
+use crate::search::dialect::document::{Document, Primary, parse_documents, primary_key};
+use crate::search::dialect::fault::Fault;
+use crate::search::dialect::filter::Filter;
+use crate::search::dialect::request::split_list;
+use crate::search::dialect::response::select;
+use crate::search::dialect::settings::{Settings, seen};
+use crate::search::dialect::shape::{self, Shape};
+use crate::search::dialect::task::Kind;
+use crate::search::evaluate::Scorer;
+use crate::search::query::{Clause, Node};
+use crate::server::hub::notify;
+use crate::server::search::Index;
+
+/// The key of a document.
+fn key_of(uid: &str, id: &str) -> Vec<u8> {
+    [uid, ":", id].concat().into_bytes()
+}
+
+/// Reads the document at a key; None if there is no hash.
+pub(super) fn read(ctx: &mut Context<'_, '_>, uid: &str, settings: &Settings, key: &[u8]) -> Result<Option<Document>> {
+    let db = ctx.db();
+    if ctx.txn.root(db, key)?.is_none_or(|root| root.kind != KeyKind::Hash) {
+        return Ok(None);
+    }
+    let mut fields = Vec::new();
+    ctx.txn.sub_scan(db, key, SubWalk::all(Want::Values), &mut |field, value| {
+        fields.push((field.to_vec(), value.to_vec()));
+        ControlFlow::Continue(())
+    })?;
+    let id = key.get(uid.len() + 1..).unwrap_or_default();
+    Ok(Some(Document::of_hash(&fields, settings.primary_key.as_deref().map(|name| (name, id)))))
+}
+
+pub(super) fn add(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, replaces: bool) -> Result<Answer> {
+    let documents = parse_documents(asked.body)?;
+    let result = add_all(ctx, asked, uid, &documents, replaces);
+    accept(ctx, Kind::Documents, uid, result)
+}
+
+fn add_all(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, documents: &[Document], replaces: bool) -> Result<()> {
+    ctx.expect_work(documents.len() as u64)?;
+    let found = look_up(ctx, uid);
+    let current = match &found {
+        Some((index, settings)) => {
+            admin::check_access(ctx, index, asked.args, true)?;
+            settings.primary_key.as_deref()
+        }
+        None if present(ctx).find(ctx.db(), uid.as_bytes()).is_some() => {
+            return Err(Fault::new("index_already_exists", "There is an index of FT.CREATE with this name.").into());
+        }
+        None => {
+            indexes::check_new(ctx, asked, uid)?;
+            None
+        }
+    };
+    let has_documents = found.as_ref().is_some_and(|(index, _)| index.contents.facts().documents > 0);
+    let primary = Primary { current, asked: asked.parameter("primaryKey"), has_documents };
+    let primary = primary_key(primary, documents)?;
+    let mut ids = Vec::with_capacity(documents.len());
+    if let Some(primary) = &primary {
+        for document in documents {
+            ids.push(document.id(primary)?);
+        }
+    }
+    prepare(ctx, uid, found, (primary, has_documents), documents)?;
+    let db = ctx.db();
+    for (document, id) in documents.iter().zip(&ids) {
+        let key = key_of(uid, id);
+        if replaces && ctx.txn.root(db, &key)?.is_some() {
+            ctx.txn.remove(db, &key)?;
+        }
+        let fields: Vec<_> = document.fields().collect();
+        let pairs: Vec<&[u8]> = fields.iter().flat_map(|(name, value)| [*name, value.as_ref()]).collect();
+        let root = hash::root(ctx.txn, db, &key)?;
+        let shared = ctx.shared;
+        hash::set(ctx.txn, (db, &key), root.as_ref(), &pairs, || listpack_limits(shared))?;
+        ctx.notify(notify::HASH, "hset", &key);
+    }
+    Ok(())
+}
+
+/// Makes the index that documents go to, or gives it the primary key and the fields that its first documents tell.
+fn prepare(
+    ctx: &mut Context<'_, '_>,
+    uid: &str,
+    found: Option<(Arc<Index>, Settings)>,
+    (primary, has_documents): (Option<String>, bool),
+    documents: &[Document],
+) -> Result<()> {
+    let (index, mut settings) = match found {
+        Some((index, settings)) => (Some(index), settings),
+        None => (None, Settings::new(None, ctx.now_ms())),
+    };
+    let mut names = index.as_ref().map(|index| seen(&index.definition.schema)).unwrap_or_default();
+    let known = names.len();
+    if !has_documents && settings.searchable().is_none() {
+        for (name, _) in documents.iter().flat_map(|document| &document.attributes) {
+            if names.len() < crate::limits::SEARCH_TEXT_FIELDS_MAX && !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+    }
+    let is_other = primary.is_some() && settings.primary_key != primary;
+    if is_other {
+        settings.primary_key = primary;
+    }
+    match index {
+        None => indexes::make(ctx, uid, &settings, &names).map(drop),
+        Some(index) if is_other || names.len() > known => indexes::replace(ctx, &index, &settings, &names).map(drop),
+        Some(_) => Ok(()),
+    }
+}
+
+/// The index that documents are deleted from.
+fn open_to_delete(ctx: &Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<(Arc<Index>, Settings)> {
+    let found = look_up(ctx, uid).ok_or_else(|| Fault::index_not_found(uid))?;
+    admin::check_access(ctx, &found.0, asked.args, true)?;
+    Ok(found)
+}
+
+fn remove(ctx: &mut Context<'_, '_>, keys: &[Vec<u8>]) -> Result<()> {
+    ctx.expect_work(keys.len() as u64)?;
+    let db = ctx.db();
+    for key in keys {
+        if ctx.txn.root(db, key)?.is_some_and(|root| root.kind == KeyKind::Hash) {
+            ctx.txn.remove(db, key)?;
+            ctx.notify(notify::GENERIC, "del", key);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn delete(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, ids: &[String]) -> Result<Answer> {
+    let result = match open_to_delete(ctx, asked, uid) {
+        Ok(_) => {
+            let keys: Vec<Vec<u8>> = ids.iter().map(|id| key_of(uid, id)).collect();
+            remove(ctx, &keys)
+        }
+        Err(failed) => Err(failed),
+    };
+    accept(ctx, Kind::Deletion, uid, result)
+}
+
+pub(super) fn delete_all(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
+    let result = match open_to_delete(ctx, asked, uid) {
+        Ok((index, _)) => {
+            lock_all(ctx)?;
+            let keys = keys_of(ctx, &index)?;
+            remove(ctx, &keys)
+        }
+        Err(failed) => Err(failed),
+    };
+    accept(ctx, Kind::Deletion, uid, result)
+}
+
+pub(super) fn delete_by_filter(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
+    let value = shape::parse(asked.body)?;
+    shape::check(&value, Shape::Object(&[("filter", Shape::Any)]), "", "bad_request")?;
+    let filter = Filter::read(value.get("filter").unwrap_or(&Value::Null), "invalid_document_filter")?;
+    let filter = filter.ok_or_else(|| Fault::new("missing_document_filter", "Missing field `filter`"))?;
+    let result = match open_to_delete(ctx, asked, uid) {
+        Ok((index, settings)) => {
+            // All that is found must still be there when it is deleted.
+            lock_all(ctx)?;
+            let node = filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter");
+            node.map_err(Into::into).and_then(|node| {
+                let (_, keys) = matching(ctx, &index, node, 0, usize::MAX)?;
+                remove(ctx, &keys)
+            })
+        }
+        Err(failed) => Err(failed),
+    };
+    accept(ctx, Kind::Deletion, uid, result)
+}
+
+/// How many documents match, and the keys of some of them in the order in which they came.
+fn matching(
+    ctx: &mut Context<'_, '_>,
+    index: &Arc<Index>,
+    root: Node,
+    offset: usize,
+    count: usize,
+) -> Result<(u64, Vec<Vec<u8>>)> {
+    let asked = plain(ctx, index, root);
+    let own = find::own_changes(ctx, index)?;
+    let found = find::evaluate(ctx, index, (&asked, &own), |views, found| {
+        let key = |matched: find::Matched| {
+            let mut key = Vec::new();
+            views.get(matched.hit.view)?.part.key(matched.hit.place, &mut key);
+            Some(key)
+        };
+        let part = found.all(views)?.into_iter().skip(offset).take(count);
+        Ok((found.total(), part.filter_map(key).collect()))
+    })?;
+    found.map_err(|ended| match ended {
+        Ended::Timeout => Fault::new("internal", "The documents could not be found in time.").into(),
+        Ended::Error(error) => Failed::Error(error),
+    })
+}
+
+/// A query that is only about which documents match.
+pub(super) fn plain(ctx: &Context<'_, '_>, index: &Index, root: Node) -> find::Asked {
+    find::Asked {
+        root,
+        nearest: None,
+        scorer: Scorer::DocScore,
+        needs_scores: false,
+        language: index.definition.schema.language,
+        is_verbatim: true,
+        slop: None,
+        in_order: false,
+        fields: None,
+        keys: None,
+        timeout_ms: ctx.shared.search.settings.timeout_ms(),
+    }
+}
+
+pub(super) fn show(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, id: &str) -> Result<Answer> {
+    let (_, settings) = open(ctx, asked, uid, false)?;
+    let document = read(ctx, uid, &settings, &key_of(uid, id))?;
+    let document = document.ok_or_else(|| Fault::document_not_found(id))?;
+    let fields = asked.parameter("fields").map(names).filter(|names| !names.iter().any(|name| name == "*"));
+    let mut body = Vec::new();
+    picked(&document, fields.as_deref()).write(&mut body);
+    Ok((200, body))
+}
+
+fn names(text: &str) -> Vec<String> {
+    split_list(text).into_iter().filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+fn picked(document: &Document, fields: Option<&[String]>) -> Document {
+    let attributes = document.attributes.iter();
+    let part = attributes.filter_map(|(name, value)| Some((name.clone(), select(name, value, fields)?)));
+    Document { attributes: part.collect() }
+}
+
+/// What a list of documents is to show.
+struct Wanted {
+    offset: u64,
+    limit: u64,
+    fields: Option<Vec<String>>,
+    filter: Option<Filter>,
+    ids: Option<Vec<String>>,
+}
+
+pub(super) fn list(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
+    let wanted = Wanted {
+        offset: asked.count("offset", 0, "invalid_document_offset")?,
+        limit: asked.count("limit", 20, "invalid_document_limit")?,
+        fields: asked.parameter("fields").map(names),
+        filter: Filter::read(&asked.parameter("filter").map_or(Value::Null, Value::from), "invalid_document_filter")?,
+        ids: asked.parameter("ids").map(names),
+    };
+    if asked.parameter("sort").is_some() {
+        return Err(Fault::unsupported("The order of documents (`sort`)").into());
+    }
+    listed(ctx, asked, uid, wanted)
+}
+
+pub(super) fn fetch(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
+    const SHAPE: Shape = Shape::Object(&[
+        ("offset", Shape::Count),
+        ("limit", Shape::Count),
+        ("fields", Shape::Texts),
+        ("filter", Shape::Any),
+        ("ids", Shape::Any),
+        ("sort", Shape::Texts),
+        ("retrieveVectors", Shape::Truth),
+    ]);
+    let value = shape::parse(asked.body)?;
+    shape::check(&value, SHAPE, "", "bad_request")?;
+    let given = |name: &str| value.get(name).filter(|value| !value.is_null());
+    if given("sort").is_some_and(|sort| sort.as_array().is_some_and(|list| !list.is_empty())) {
+        return Err(Fault::unsupported("The order of documents (`sort`)").into());
+    }
+    let ids = match given("ids") {
+        None => None,
+        Some(Value::Array(ids)) => Some(ids.iter().map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)).collect()),
+        Some(other) => return Err(shape::wrong_type(other, "an array", ".ids", "invalid_document_ids").into()),
+    };
+    let wanted = Wanted {
+        offset: given("offset").and_then(Value::as_u64).unwrap_or(0),
+        limit: given("limit").and_then(Value::as_u64).unwrap_or(20),
+        fields: given("fields").map(shape::texts),
+        filter: Filter::read(given("filter").unwrap_or(&Value::Null), "invalid_document_filter")?,
+        ids,
+    };
+    listed(ctx, asked, uid, wanted)
+}
+
+fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wanted) -> Result<Answer> {
+    let (index, settings) = open(ctx, asked, uid, false)?;
+    find::check_locks(ctx)?;
+    let root: Node = match &wanted.filter {
+        Some(filter) => filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter")?,
+        None => Clause::All.into(),
+    };
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let (total, keys) = match &wanted.ids {
+        Some(ids) => {
+            let mut keys: Vec<Vec<u8>> = Vec::new();
+            for id in ids {
+                let key = key_of(uid, id);
+                if ctx.txn.root(ctx.client.db, &key)?.is_some() && !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+            let part = keys.iter().skip(size(wanted.offset)).take(size(wanted.limit)).cloned().collect();
+            (keys.len() as u64, part)
+        }
+        None => matching(ctx, &index, root, size(wanted.offset), size(wanted.limit))?,
+    };
+    ctx.expect_work(keys.len() as u64)?;
+    let fields = wanted.fields.filter(|names| !names.iter().any(|name| name == "*"));
+    let mut body = b"{\"results\":[".to_vec();
+    let mut is_first = true;
+    for key in &keys {
+        // One that was deleted meanwhile is left out.
+        let Some(document) = read(ctx, uid, &settings, key)? else { continue };
+        if !std::mem::take(&mut is_first) {
+            body.push(b',');
+        }
+        picked(&document, fields.as_deref()).write(&mut body);
+    }
+    let end = ["],\"offset\":", &wanted.offset.to_string(), ",\"limit\":", &wanted.limit.to_string(), ",\"total\":", &total.to_string(), "}"];
+    body.extend_from_slice(end.concat().as_bytes());
+    Ok((200, body))
+}

@@ -1,0 +1,242 @@
+//! `FT.HTTP method path query body` and `FT.HTTP_RO …`: Meilisearch's dialect of search by HTTP, one request a command. The reply is the status, the
+//! type of the body, and the body. What requests mean is in [`crate::search::dialect`]; the hosts' HTTP layers only pass bodies on.
+//!
+//! ```text
+//!  mod        the route of a request, and its answer
+//!  indexes    makes, changes, shows and drops indexes and their settings
+//!  documents  adds, changes, deletes, shows documents
+//!  search     searches, facets, hits
+//! ```
+//!
+//! An index of this dialect is one of FT.CREATE's that has settings, so FT.INFO, FT.SEARCH and HSET see it, too. All that a request changes is
+//! one transaction with its answer. FT.HTTP_RO refuses what changes anything, so that a user with that command alone can only search.
+
+mod documents;
+mod indexes;
+mod search;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::admin::{check_access, check_engine};
+use super::stage::present;
+use super::{find, maps};
+use crate::command::{CommandError, Context, Outcome};
+use crate::search::dialect::fault::Fault;
+use crate::search::dialect::request;
+use crate::search::dialect::route::{self, Action, Route};
+use crate::search::dialect::settings::Settings;
+use crate::search::dialect::task;
+use crate::server::search::{Index, Progress};
+
+/// The version of Meilisearch whose answers these are like.
+const VERSION: &str = "1.15.0";
+
+/// Why a request has no good answer.
+enum Failed {
+    /// A mistake of the client, which gets it as JSON.
+    Fault(Fault),
+    /// An error of the store: the reply itself, or a reason to run again.
+    Error(CommandError),
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Failed {
+        Failed::Fault(fault)
+    }
+}
+
+impl From<CommandError> for Failed {
+    fn from(error: CommandError) -> Failed {
+        Failed::Error(error)
+    }
+}
+
+impl From<crate::engine::EngineError> for Failed {
+    fn from(error: crate::engine::EngineError) -> Failed {
+        Failed::Error(error.into())
+    }
+}
+
+impl From<crate::data::DataError> for Failed {
+    fn from(error: crate::data::DataError) -> Failed {
+        Failed::Error(error.into())
+    }
+}
+
+type Result<T> = std::result::Result<T, Failed>;
+
+/// A request with what the handlers need of it.
+struct Asked<'a> {
+    /// The words of the command, for the check of rights.
+    args: &'a [&'a [u8]],
+    /// The parameters of the path.
+    parameters: Vec<(String, String)>,
+    body: &'a [u8],
+}
+
+impl Asked<'_> {
+    fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    fn count(&self, name: &str, default: u64, code: &'static str) -> Result<u64> {
+        let Some(text) = self.parameter(name) else { return Ok(default) };
+        let message = ["Invalid value in parameter `", name, "`: could not parse `", text, "` as a positive integer"];
+        text.parse().map_err(|_| Fault::new(code, message.concat()).into())
+    }
+}
+
+/// `FT.HTTP method path query body`
+pub(super) fn http(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    run(ctx, args, true)
+}
+
+/// `FT.HTTP_RO method path query body`
+pub(super) fn http_read_only(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    run(ctx, args, false)
+}
+
+fn run(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Outcome {
+    check_engine(ctx)?;
+    let (status, body) = match answer(ctx, args, may_write) {
+        Ok(answer) => answer,
+        Err(Failed::Fault(fault)) => (fault.status(), fault.json().to_string().into_bytes()),
+        Err(Failed::Error(error)) => return Err(error),
+    };
+    ctx.reply.array(3);
+    ctx.reply.integer(i64::from(status));
+    ctx.reply.bulk(b"application/json");
+    ctx.reply.bulk(&body);
+    Ok(())
+}
+
+/// The status and the body of an answer.
+type Answer = (u16, Vec<u8>);
+
+fn good(value: &Value) -> Answer {
+    (200, value.to_string().into_bytes())
+}
+
+fn answer(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Result<Answer> {
+    let text = |at: usize| args.get(at).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default();
+    let asked = Asked {
+        args,
+        parameters: route::parameters(text(3))?,
+        body: args.get(4).copied().unwrap_or_default(),
+    };
+    let route = route::route(text(1), text(2))?;
+    if !may_write && route.changes() {
+        return Err(CommandError::text("NOPERM FT.HTTP_RO only reads").into());
+    }
+    match route {
+        Route::Health => Ok(good(&json!({ "status": "available" }))),
+        Route::Version => {
+            Ok(good(&json!({ "commitSha": "edgecask", "commitDate": "", "pkgVersion": VERSION })))
+        }
+        Route::Stats => indexes::all_stats(ctx, &asked),
+        Route::ListIndexes => indexes::list(ctx, &asked),
+        Route::CreateIndex => indexes::create(ctx, &asked),
+        Route::SwapIndexes => Err(Fault::unsupported("Swapping indexes").into()),
+        Route::ListTasks => Ok(good(&task::list(asked.count("limit", 20, "invalid_task_limit")?))),
+        Route::Task(number) => Ok(good(&task::show(number, ctx.now_ms())?)),
+        Route::MultiSearch => {
+            let searches = request::parse_multi_search(asked.body)?;
+            search::multi(ctx, &asked, &searches)
+        }
+        Route::Index { uid, action } => of_index(ctx, &asked, &uid, action),
+    }
+}
+
+fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Action) -> Result<Answer> {
+    match action {
+        Action::Show => indexes::show(ctx, asked, uid),
+        Action::Update => indexes::update(ctx, asked, uid),
+        Action::Delete => indexes::delete(ctx, asked, uid),
+        Action::Stats => indexes::stats(ctx, asked, uid),
+        Action::Search => search::one(ctx, asked, uid, &request::parse_search(asked.body)?),
+        Action::SearchByParameters => search::one(ctx, asked, uid, &request::parse_parameters(&asked.parameters)?),
+        Action::FacetSearch => search::facet(ctx, asked, uid, &request::parse_facet_search(asked.body)?),
+        Action::ListDocuments => documents::list(ctx, asked, uid),
+        Action::FetchDocuments => documents::fetch(ctx, asked, uid),
+        Action::Document(id) => documents::show(ctx, asked, uid, &id),
+        Action::ReplaceDocuments => documents::add(ctx, asked, uid, true),
+        Action::UpdateDocuments => documents::add(ctx, asked, uid, false),
+        Action::DeleteAllDocuments => documents::delete_all(ctx, asked, uid),
+        Action::DeleteDocument(id) => documents::delete(ctx, asked, uid, &[id]),
+        Action::DeleteBatch => {
+            let ids = crate::search::dialect::document::delete_ids(asked.body)?;
+            documents::delete(ctx, asked, uid, &ids)
+        }
+        Action::DeleteByFilter => documents::delete_by_filter(ctx, asked, uid),
+        Action::Settings => indexes::settings(ctx, asked, uid, None),
+        Action::Setting(setting) => indexes::settings(ctx, asked, uid, Some(setting)),
+        Action::UpdateSettings => indexes::update_settings(ctx, asked, uid, None),
+        Action::UpdateSetting(setting) => indexes::update_settings(ctx, asked, uid, Some(setting)),
+        Action::ResetSettings => indexes::reset_settings(ctx, asked, uid, None),
+        Action::ResetSetting(setting) => indexes::reset_settings(ctx, asked, uid, Some(setting)),
+    }
+}
+
+/// An index of this dialect with its settings; None if there is none.
+fn look_up(ctx: &Context<'_, '_>, uid: &str) -> Option<(Arc<Index>, Settings)> {
+    let index = present(ctx).find(ctx.db(), uid.as_bytes()).cloned()?;
+    let settings = Settings::parse(&index.definition.settings)?;
+    Some((index, settings))
+}
+
+/// An index that the user may read, or read and write.
+///
+/// # Errors
+/// There is none, or the user may not.
+fn open(ctx: &Context<'_, '_>, asked: &Asked<'_>, uid: &str, writes: bool) -> Result<(Arc<Index>, Settings)> {
+    let (index, settings) = look_up(ctx, uid).ok_or_else(|| Fault::index_not_found(uid))?;
+    check_access(ctx, &index, asked.args, writes)?;
+    if let Progress::Closed | Progress::Rebuilding { .. } = index.contents.progress() {
+        return Err(Fault::new("index_not_accessible", "The index is being opened; ask again soon.").into());
+    }
+    Ok((index, settings))
+}
+
+/// Has the whole store locked, which is for changes of the set of indexes, and for all documents of one.
+fn lock_all(ctx: &mut Context<'_, '_>) -> Result<()> {
+    match ctx.txn.holds_everything() {
+        true => Ok(()),
+        false => Err(find::lock_everything(ctx).into()),
+    }
+}
+
+/// The answer to a change: a task that has ended, if it ended well or by a failure that tasks have.
+fn accept(ctx: &Context<'_, '_>, kind: task::Kind, uid: &str, result: Result<()>) -> Result<Answer> {
+    let fault = match result {
+        Ok(()) => None,
+        Err(Failed::Fault(fault)) if task::is_failure(&fault) => Some(fault),
+        Err(other) => return Err(other),
+    };
+    let answer = task::accepted(kind, Some(uid), fault.as_ref(), ctx.now_ms());
+    Ok((202, answer.to_string().into_bytes()))
+}
+
+/// The keys of all documents of an index.
+fn keys_of(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<Vec<u8>>> {
+    use crate::engine::{CATALOG, SubWalk, Want};
+    ctx.expect_work(index.contents.facts().documents)?;
+    let mut keys = Vec::new();
+    for map in index.maps.iter() {
+        if ctx.txn.root(CATALOG, map)?.is_some() {
+            ctx.txn.sub_scan(CATALOG, map, SubWalk::all(Want::Subkeys), &mut |key, _| {
+                keys.push(key.to_vec());
+                std::ops::ControlFlow::Continue(())
+            })?;
+        }
+    }
+    // Those that the transaction has added have no entries yet.
+    for changed in ctx.txn.changed().iter().filter(|changed| index.covers(changed.db, &changed.key)) {
+        let map = maps::map_of(index, ctx.admin, &changed.key);
+        if changed.new.is_some() && maps::entry(ctx.txn, map, &changed.key)?.is_none() {
+            keys.push(changed.key.to_vec());
+        }
+    }
+    Ok(keys)
+}

@@ -1,0 +1,258 @@
+//! What an index makes of a document: for each field of its schema the texts, tags, numbers or positions at its path.
+//!
+//! A path is an attribute, or leads into objects: `cast.name`. Arrays on the way give all their elements. Everything is lenient: what
+//! does not fit a field is left out of it, and nothing keeps a document out of its index.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::stored::json_of;
+use crate::search::dialect::settings::{ALL_TEXTS, FACTS, attribute_of_text, is_attribute_of};
+use crate::search::index::FieldValue;
+use crate::search::schema::{FieldId, FieldKind, Schema};
+
+/// Arrays and objects stand in each other so deep at most to be indexed: as deep as serde_json reads.
+const DEPTH_MAX: usize = 128;
+
+/// The fields of a hash, read as attributes.
+pub struct Fields<'f> {
+    roots: Vec<Root<'f>>,
+}
+
+struct Root<'f> {
+    name: Cow<'f, str>,
+    stored: &'f [u8],
+    value: Value,
+}
+
+/// Something at a path.
+enum Leaf<'l> {
+    Text(&'l str),
+    /// A number with its digits.
+    Number(f64, Cow<'l, str>),
+    Truth(bool),
+    Null,
+    /// An array or an object; whether it has nothing in it.
+    Container(bool),
+}
+
+impl<'f> Fields<'f> {
+    /// Reads the fields of a hash.
+    pub fn new(fields: impl Iterator<Item = (&'f [u8], &'f [u8])>) -> Fields<'f> {
+        let roots = fields.map(|(name, stored)| {
+            let json = json_of(stored);
+            // What serde_json cannot hold, such as an array in too many arrays, is a text.
+            let value = serde_json::from_str(&json)
+                .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(stored).into_owned()));
+            Root { name: String::from_utf8_lossy(name), stored, value }
+        });
+        Fields { roots: roots.collect() }
+    }
+
+    /// Shows what stands at a path. With `is_deep`, the insides of objects there, too. The flag is whether it is an element of an array.
+    fn visit(&self, path: &str, is_deep: bool, each: &mut dyn FnMut(Leaf<'_>, bool)) {
+        for root in &self.roots {
+            if root.name == path || (is_deep && is_attribute_of(path, &root.name)) {
+                let digits = std::str::from_utf8(root.stored).unwrap_or_default();
+                show(&root.value, Some(digits), (is_deep, false, 0), each);
+            } else if let Some(rest) = path.strip_prefix(&*root.name).and_then(|rest| rest.strip_prefix('.')) {
+                descend(&root.value, rest, (is_deep, false, 0), each);
+            }
+        }
+    }
+}
+
+/// Shows what stands at a path inside a value. serde_json bounds the depth.
+fn descend(value: &Value, path: &str, how: (bool, bool, usize), each: &mut dyn FnMut(Leaf<'_>, bool)) {
+    let (is_deep, is_element, depth) = how;
+    if depth > DEPTH_MAX {
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| descend(item, path, (is_deep, true, depth + 1), each)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                let how = (is_deep, is_element, depth + 1);
+                if name == path || (is_deep && is_attribute_of(path, name)) {
+                    show(value, None, how, each);
+                } else if let Some(rest) = path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.')) {
+                    descend(value, rest, how, each);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn show(value: &Value, digits: Option<&str>, how: (bool, bool, usize), each: &mut dyn FnMut(Leaf<'_>, bool)) {
+    let (is_deep, is_element, depth) = how;
+    if depth > DEPTH_MAX {
+        return;
+    }
+    match value {
+        Value::Null => each(Leaf::Null, is_element),
+        Value::Bool(is_true) => each(Leaf::Truth(*is_true), is_element),
+        Value::Number(number) => {
+            let digits = digits.map_or_else(|| Cow::Owned(number.to_string()), Cow::Borrowed);
+            each(Leaf::Number(number.as_f64().unwrap_or(f64::NAN), digits), is_element);
+        }
+        Value::String(text) => each(Leaf::Text(text), is_element),
+        Value::Array(items) => {
+            each(Leaf::Container(items.is_empty()), is_element);
+            items.iter().for_each(|item| show(item, None, (is_deep, true, depth + 1), each));
+        }
+        Value::Object(members) => {
+            each(Leaf::Container(members.is_empty()), is_element);
+            if is_deep {
+                members.values().for_each(|value| show(value, None, (is_deep, is_element, depth + 1), each));
+            }
+        }
+    }
+}
+
+/// What a field holds of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// Texts of a text field.
+    Texts(Vec<Vec<u8>>),
+    /// Values of a tag field, sorted and each once, and the one by which documents are sorted.
+    Tags(Vec<Vec<u8>>, Option<Vec<u8>>),
+    /// Numbers.
+    Numbers(Vec<f64>),
+    /// Longitudes and latitudes.
+    Positions(Vec<(f64, f64)>),
+}
+
+impl Held {
+    /// The same as an index takes it.
+    pub fn value(&self) -> FieldValue<'_> {
+        match self {
+            Held::Texts(texts) => FieldValue::Texts(texts.iter().map(Vec::as_slice).collect()),
+            Held::Tags(tags, _) => FieldValue::Tags(tags.iter().map(Vec::as_slice).collect()),
+            Held::Numbers(numbers) => FieldValue::Numbers(numbers.clone()),
+            Held::Positions(positions) => FieldValue::Positions(positions.clone()),
+        }
+    }
+
+    /// By what a sortable field other than a numeric one is sorted.
+    pub fn sort_text(&self) -> Option<&[u8]> {
+        match self {
+            Held::Tags(_, first) => first.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// What each field of a schema holds of a document, without those that hold nothing, in the order of their numbers.
+pub fn held(schema: &Schema, fields: &Fields<'_>) -> Vec<(FieldId, Held)> {
+    let mut found = Vec::new();
+    for (field, number) in schema.fields.iter().zip(0..) {
+        let path = std::str::from_utf8(&field.path).unwrap_or_default();
+        let held = match &field.kind {
+            FieldKind::Text { .. } if field.name == ALL_TEXTS.as_bytes() => Held::Texts(other_texts(schema, fields)),
+            FieldKind::Text { .. } => Held::Texts(texts(fields, path)),
+            FieldKind::Tag { .. } if field.name == FACTS.as_bytes() => Held::Tags(facts(schema, fields), None),
+            FieldKind::Tag { .. } => tags(fields, path),
+            FieldKind::Numeric => Held::Numbers(numbers(fields, path)),
+            FieldKind::Geo => Held::Positions(positions(fields, path)),
+            FieldKind::Vector(_) => continue,
+        };
+        let is_empty = match &held {
+            Held::Texts(texts) => texts.is_empty(),
+            Held::Tags(tags, _) => tags.is_empty(),
+            Held::Numbers(numbers) => numbers.is_empty(),
+            Held::Positions(positions) => positions.is_empty(),
+        };
+        if !is_empty {
+            found.push((FieldId(number), held));
+        }
+    }
+    found
+}
+
+fn texts(fields: &Fields<'_>, path: &str) -> Vec<Vec<u8>> {
+    let mut texts = Vec::new();
+    fields.visit(path, true, &mut |leaf, _| match leaf {
+        Leaf::Text(text) if !text.is_empty() => texts.push(text.as_bytes().to_vec()),
+        Leaf::Number(_, digits) => texts.push(digits.as_bytes().to_vec()),
+        _ => {}
+    });
+    texts
+}
+
+/// Texts of attributes that have no field of their own.
+fn other_texts(schema: &Schema, fields: &Fields<'_>) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for root in &fields.roots {
+        let has_field = schema.fields.iter().any(|field| {
+            matches!(field.kind, FieldKind::Text { .. }) && attribute_of_text(&field.name) == Some(&*root.name)
+        });
+        if !has_field {
+            found.append(&mut texts(fields, &root.name));
+        }
+    }
+    found
+}
+
+fn tags(fields: &Fields<'_>, path: &str) -> Held {
+    let mut tags: Vec<Vec<u8>> = Vec::new();
+    fields.visit(path, false, &mut |leaf, _| match leaf {
+        Leaf::Text(text) if !text.trim().is_empty() => tags.push(text.trim().as_bytes().to_vec()),
+        Leaf::Truth(is_true) => tags.push(is_true.to_string().into_bytes()),
+        Leaf::Number(_, digits) => tags.push(digits.as_bytes().to_vec()),
+        _ => {}
+    });
+    let first = tags.first().cloned();
+    tags.sort_unstable();
+    tags.dedup();
+    Held::Tags(tags, first)
+}
+
+fn numbers(fields: &Fields<'_>, path: &str) -> Vec<f64> {
+    // Positions may be written as strings.
+    let reads_texts = is_attribute_of("_geo", path);
+    let mut numbers = Vec::new();
+    fields.visit(path, false, &mut |leaf, _| match leaf {
+        Leaf::Number(number, _) => numbers.push(number),
+        Leaf::Text(text) if reads_texts => numbers.extend(text.trim().parse::<f64>().ok()),
+        _ => {}
+    });
+    numbers.retain(|number| number.is_finite());
+    numbers
+}
+
+fn positions(fields: &Fields<'_>, path: &str) -> Vec<(f64, f64)> {
+    let one = |name: &str| numbers(fields, &[path, name].concat());
+    let pairs = one(".lng").into_iter().zip(one(".lat"));
+    pairs.filter(|(longitude, latitude)| longitude.abs() <= 180.0 && latitude.abs() <= 90.0).collect()
+}
+
+/// Which filterable attributes are there (`e:`), null (`n:`) and empty (`z:`).
+fn facts(schema: &Schema, fields: &Fields<'_>) -> Vec<Vec<u8>> {
+    let mut facts = Vec::new();
+    for field in &schema.fields {
+        let is_filtered = matches!(field.kind, FieldKind::Tag { .. }) && !field.is_not_indexed && !field.path.is_empty();
+        if !is_filtered || field.name == FACTS.as_bytes() {
+            continue;
+        }
+        let path = std::str::from_utf8(&field.path).unwrap_or_default();
+        let mut note = |kind: &[u8]| facts.push([kind, &field.path].concat());
+        let mut exists = false;
+        fields.visit(path, false, &mut |leaf, is_element| {
+            exists = true;
+            match leaf {
+                _ if is_element => {}
+                Leaf::Null => note(b"n:"),
+                Leaf::Text("") | Leaf::Container(true) => note(b"z:"),
+                _ => {}
+            }
+        });
+        if exists {
+            note(b"e:");
+        }
+    }
+    facts.sort_unstable();
+    facts.dedup();
+    facts
+}

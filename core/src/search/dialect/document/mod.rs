@@ -1,0 +1,123 @@
+//! Documents: objects of JSON outside, hashes inside.
+//!
+//! A document of the index `films` with the id 7 is the hash `films:7`; each attribute is a field of it. How a value stands there:
+//!
+//! | value | field |
+//! | --- | --- |
+//! | string | itself, without quotes |
+//! | string that would read as something else: `"7"`, `"true"`, `"[x]"` | in quotes, as JSON writes it |
+//! | anything else | its JSON without spaces; numbers keep their digits |
+//!
+//! Read back: bytes that are JSON of anything but a string are that; a JSON string whose content would be read as something else than itself is that content; all other
+//! bytes are a string of these characters (bytes that are no UTF-8 become U+FFFD). So every document comes back as it was, and
+//! `HSET films:8 title Up year 2009` makes a document, too; its id is what stands behind the colon, if no field says it.
+
+mod batch;
+mod fields;
+mod stored;
+#[cfg(test)]
+mod tests;
+
+pub use batch::{Primary, delete_ids, parse_documents, primary_key};
+pub use fields::{Fields, Held, held};
+pub use stored::{json_of, stored};
+
+use std::borrow::Cow;
+
+use super::fault::Fault;
+
+/// An id has so many bytes at most, as in Meilisearch.
+const ID_MAX_BYTES: usize = 511;
+
+/// A document: its attributes in their order, each with its value as JSON without spaces.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Document {
+    /// The attributes.
+    pub attributes: Vec<(String, String)>,
+}
+
+impl Document {
+    /// The document that a hash is. `primary` is the attribute with the id, and the id from the hash's key, for hashes that do not say it.
+    pub fn of_hash(fields: &[(Vec<u8>, Vec<u8>)], primary: Option<(&str, &[u8])>) -> Document {
+        let mut attributes = Vec::with_capacity(fields.len() + 1);
+        if let Some((name, id)) = primary.filter(|(name, _)| !fields.iter().any(|(field, _)| field == name.as_bytes())) {
+            attributes.push((name.to_owned(), json_of(id).into_owned()));
+        }
+        let read = fields
+            .iter()
+            .map(|(name, value)| (String::from_utf8_lossy(name).into_owned(), json_of(value).into_owned()));
+        attributes.extend(read);
+        Document { attributes }
+    }
+
+    /// The value of an attribute as JSON.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The fields of its hash.
+    pub fn fields(&self) -> impl Iterator<Item = (&[u8], Cow<'_, [u8]>)> {
+        self.attributes.iter().map(|(name, value)| (name.as_bytes(), stored(value)))
+    }
+
+    /// The document as JSON.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.push(b'{');
+        for (at, (name, value)) in self.attributes.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write_text(name, out);
+            out.push(b':');
+            out.extend_from_slice(value.as_bytes());
+        }
+        out.push(b'}');
+    }
+
+    /// The id of the document: what stands behind the colon of its key.
+    ///
+    /// # Errors
+    /// It has none, or one that can be none.
+    pub fn id(&self, primary_key: &str) -> Result<String, Fault> {
+        let Some(value) = self.get(primary_key) else {
+            let mut shown = Vec::new();
+            self.write(&mut shown);
+            let shown = String::from_utf8_lossy(&shown).into_owned();
+            let message = ["Document doesn't have a `", primary_key, "` attribute: `", super::shape::shorten(&shown), "`."];
+            return Err(Fault::new("missing_document_id", message.concat()));
+        };
+        id_of(value)
+    }
+}
+
+/// The id that a value of JSON is.
+///
+/// # Errors
+/// It can be none.
+pub fn id_of(value: &str) -> Result<String, Fault> {
+    let text = match value.starts_with('"') {
+        true => serde_json::from_str::<String>(value).unwrap_or_default(),
+        false => value.to_owned(),
+    };
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let is_integer = || text.strip_prefix('-').unwrap_or(&text).bytes().all(|byte| byte.is_ascii_digit());
+    let is_known = !text.is_empty() && text.len() <= ID_MAX_BYTES && text.bytes().all(is_valid);
+    if is_known && (value.starts_with('"') || is_integer()) {
+        return Ok(text);
+    }
+    Err(Fault::new(
+        "invalid_document_id",
+        [
+            "Document identifier `",
+            super::shape::shorten(value),
+            "` is invalid. A document identifier can be of type integer or string, only composed of alphanumeric characters (a-z A-Z 0-9), hyphens (-) and underscores (_), and can not be more than 511 bytes.",
+        ]
+        .concat(),
+    ))
+}
+
+/// Appends a string as JSON.
+pub(super) fn write_text(text: &str, out: &mut Vec<u8>) {
+    let written = serde_json::to_writer(&mut *out, text);
+    debug_assert!(written.is_ok(), "writing into memory does not fail");
+}

@@ -1,0 +1,111 @@
+use serde_json::json;
+
+use super::*;
+
+fn of(patch: Value) -> Settings {
+    let mut settings = Settings::new(None, 7);
+    settings.update(&patch).expect("settings are valid");
+    settings
+}
+
+fn code(patch: Value) -> (&'static str, String) {
+    let fault = Settings::new(None, 7).update(&patch).expect_err("settings are wrong");
+    (fault.code, fault.message)
+}
+
+fn named(name: &str) -> &'static Setting {
+    SETTINGS.iter().find(|setting| setting.name == name).expect("there is such a setting")
+}
+
+#[test]
+fn default_is_lost() {
+    let settings = of(json!({"typoTolerance": {"minWordSizeForTypos": {"oneTypo": 4}}, "pagination": {"maxTotalHits": 5}}));
+    let typos = settings.typos();
+    assert_eq!((typos.one_from, typos.two_from, typos.is_enabled), (4, 9, true));
+    assert_eq!(settings.max_total_hits(), 5);
+    assert_eq!(settings.max_values_per_facet(), 100);
+    assert_eq!(settings.all()["typoTolerance"]["minWordSizeForTypos"], json!({"oneTypo": 4, "twoTypos": 9}));
+    assert_eq!(settings.all().as_object().map(Map::len), Some(SETTINGS.len()));
+}
+
+#[test]
+fn partial_update_forgets_members() {
+    let mut settings = of(json!({"faceting": {"sortFacetValuesBy": {"genre": "count"}}}));
+    settings.update(&json!({"faceting": {"maxValuesPerFacet": 9}})).expect("valid");
+    assert!(settings.is_facet_by_count("genre") && !settings.is_facet_by_count("year"));
+    assert_eq!(settings.max_values_per_facet(), 9);
+    settings.update(&json!({"faceting": {"sortFacetValuesBy": {"genre": null}}})).expect("valid");
+    assert!(!settings.is_facet_by_count("genre"));
+    settings.update(&json!({"faceting": null})).expect("valid");
+    assert_eq!(settings.max_values_per_facet(), 100);
+    settings.update(&json!({"synonyms": {"a": ["b"]}})).expect("valid");
+    settings.set(named("synonyms"), &json!({"c": ["d"]})).expect("valid");
+    assert_eq!(settings.synonyms(), [("c".to_owned(), vec!["d".to_owned()])]);
+}
+
+#[test]
+fn settings_are_read_as_others() {
+    let mut settings = of(json!({"sortableAttributes": ["year"], "rankingRules": ["words", "likes:desc"]}));
+    settings.primary_key = Some("id".to_owned());
+    assert_eq!(Settings::parse(&settings.text()), Some(settings.clone()));
+    assert_eq!(
+        settings.rules(),
+        [
+            Rule::BuiltIn("words".to_owned()),
+            Rule::By { attribute: "likes".to_owned(), is_descending: true }
+        ]
+    );
+    assert_eq!(Settings::parse(b"{}"), None);
+    assert_eq!(Settings::parse(b""), None);
+}
+
+#[test]
+fn wrong_setting_is_accepted() {
+    let (code_of, message) = code(json!({"searchableAttributes": "title"}));
+    assert_eq!(code_of, "invalid_settings_searchable_attributes");
+    assert_eq!(
+        message,
+        "Invalid value type at `.searchableAttributes`: expected an array, but found a string: `\"title\"`"
+    );
+    assert_eq!(code(json!({"rankingRules": ["words", "best"]})).0, "invalid_settings_ranking_rules");
+    assert_eq!(code(json!({"embedders": {"a": {}}})).0, "feature_not_enabled");
+    assert_eq!(code(json!({"filterableAttributes": ["a.*"]})).0, "feature_not_enabled");
+    assert_eq!(code(json!({"nothing": 1})).0, "bad_request");
+    assert_eq!(code(json!([])).0, "bad_request");
+    let sizes = json!({"typoTolerance": {"minWordSizeForTypos": {"oneTypo": 9, "twoTypos": 5}}});
+    assert_eq!(code(sizes).0, "invalid_settings_typo_tolerance");
+    let mut settings = of(json!({"embedders": {}, "dictionary": []}));
+    let before = settings.clone();
+    assert!(settings.update(&json!({"stopWords": ["the"], "pagination": 1})).is_err());
+    assert_eq!(settings, before);
+}
+
+fn line(settings: &Settings, seen: &[&str]) -> String {
+    let seen: Vec<String> = seen.iter().map(|name| (*name).to_owned()).collect();
+    String::from_utf8(words("films", settings, &seen).join(&b' ')).expect("words are texts")
+}
+
+#[test]
+fn schema_lacks_a_field() {
+    assert_eq!(
+        line(&Settings::default(), &["title"]),
+        "ON HASH PREFIX 1 films: ANALYZER INSTANT STOPWORDS 0 SCHEMA facts TAG CASESENSITIVE \
+         title AS text_title TEXT NOSTEM * AS text_* TEXT NOSTEM"
+    );
+    let settings = of(json!({
+        "searchableAttributes": ["title", "cast.name", "title"],
+        "filterableAttributes": ["genre", "_geo"],
+        "sortableAttributes": ["year", "genre"],
+        "rankingRules": ["likes:desc"],
+        "stopWords": ["the"],
+    }));
+    assert_eq!(
+        line(&settings, &["other"]),
+        "ON HASH PREFIX 1 films: ANALYZER INSTANT STOPWORDS 1 the SCHEMA facts TAG CASESENSITIVE \
+         genre AS tag_genre TAG SORTABLE genre AS number_genre NUMERIC SORTABLE \
+         _geo AS geo GEO _geo.lat AS number__geo.lat NUMERIC SORTABLE _geo.lng AS number__geo.lng NUMERIC SORTABLE \
+         year AS tag_year TAG SORTABLE NOINDEX year AS number_year NUMERIC SORTABLE NOINDEX \
+         likes AS tag_likes TAG SORTABLE NOINDEX likes AS number_likes NUMERIC SORTABLE NOINDEX \
+         title AS text_title TEXT NOSTEM cast.name AS text_cast.name TEXT NOSTEM"
+    );
+}
