@@ -219,7 +219,10 @@ fn preflight(headers: &HeaderMap, listed: Option<HeaderValue>) -> Response<Body>
     let mut response = Response::new(empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let fields = response.headers_mut();
-    fields.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"));
+    fields.insert(
+        ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+    );
     fields.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(PREFLIGHT_SECONDS));
     if let Some(wanted) = headers.get(ACCESS_CONTROL_REQUEST_HEADERS) {
         // The token protects, not the names of fields.

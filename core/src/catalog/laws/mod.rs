@@ -91,6 +91,8 @@ const OWN: &[&str] = &[
     "ft.explain",
     "ft.explaincli",
     "ft.get",
+    "ft.http",
+    "ft.http_ro",
     "ft.info",
     "ft.mget",
     "ft.profile",

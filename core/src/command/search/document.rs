@@ -59,7 +59,12 @@ pub(super) fn read(
 }
 
 /// The document of an index of the HTTP dialect: fields are paths into attributes, and nothing keeps a document out.
-fn read_by_settings(txn: &mut Txn<'_>, definition: &Definition, (db, key): (Db, &[u8]), id: DocumentId) -> Result<Prepared> {
+fn read_by_settings(
+    txn: &mut Txn<'_>,
+    definition: &Definition,
+    (db, key): (Db, &[u8]),
+    id: DocumentId,
+) -> Result<Prepared> {
     let mut hash: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     txn.sub_scan(db, key, SubWalk::all(Want::Values), &mut |field, value| {
         hash.push((field.to_vec(), value.to_vec()));
