@@ -141,7 +141,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags("write denyoom noscript searches")
         .reply("(int, text, text)")
         .complexity("that of the request")
-        .summary("Runs a request of Meilisearch's clients, and returns the status, the type and the body of the response"),
+        .summary("Runs a request of Meilisearch's clients"),
     command("ft.http_ro", 5, "method path query body")
         .since("7.2.4")
         .flags("readonly silent_reads searches")

@@ -19,7 +19,7 @@ pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         Progress::Scanning { done, of } => (1, (done as f64 / of.max(1) as f64).min(1.0)),
     };
     let reply = &mut *ctx.reply;
-    let count = 29 + usize::from(definition.schema.stop_words.is_some());
+    let count = 28 + usize::from(definition.schema.stop_words.is_some());
     reply.map(count);
     text(reply, "index_name", &definition.name);
     options(reply, definition);
