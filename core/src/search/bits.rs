@@ -103,7 +103,7 @@ impl Bits {
     }
 
     fn trim(&mut self) {
-        if self.bound % 64 != 0
+        if !self.bound.is_multiple_of(64)
             && let Some(last) = self.words.last_mut()
         {
             *last &= (1 << (self.bound % 64)) - 1;

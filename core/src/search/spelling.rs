@@ -72,7 +72,7 @@ impl Corrections {
         // Of a term that was offered twice, the one with more documents is the first.
         self.found.sort_unstable_by(|left, right| left.0.cmp(&right.0).then(right.1.cmp(&left.1)));
         self.found.dedup_by(|later, first| later.0 == first.0);
-        self.found.sort_by(|left, right| right.1.cmp(&left.1));
+        self.found.sort_by_key(|found| std::cmp::Reverse(found.1));
         self.found.truncate(CORRECTIONS_MAX);
     }
 }

@@ -36,19 +36,18 @@ pub(super) fn profile(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             ctx.reply.array(2);
         }
     };
-    let total;
-    if is_search {
+    let total = if is_search {
         let request = Request::parse(options)?;
         let found = run::found(ctx, &words, &request)?;
         open(ctx);
         answer::write(ctx.reply, &request, found.total, &found.rows, &found.warnings);
-        total = found.total;
+        found.total
     } else {
         let (rows, count, ..) = aggregate::compute(ctx, &words)?;
         open(ctx);
         aggregate::write(ctx.reply, count, &rows);
-        total = count;
-    }
+        count
+    };
     let took_ms = ctx.shared.host.monotonic_ns().saturating_sub(begin_ns) as f64 / 1e6;
     let reply = &mut *ctx.reply;
     if is_map {

@@ -34,7 +34,7 @@ pub(super) fn spellcheck(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         keeps_stop_words: false,
     };
     let parsed =
-        query::parse(args[2], &context).map_err(|error| CommandError::owned(format!("{}", error.text)))?;
+        query::parse(args[2], &context).map_err(|error| CommandError::owned(error.text.to_string()))?;
     let mut words = Vec::new();
     collect(&parsed.root, &mut words);
     let (mut included, mut excluded) = (Vec::new(), Vec::new());

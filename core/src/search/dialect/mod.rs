@@ -2,7 +2,7 @@
 //! and how answers are written. Pure: nothing here knows a key, a transaction or an index.
 //!
 //! - [`mod@route`]: what a method and a path ask for;
-//! - [`request`]: searches;
+//! - [`request`]: what a search asks for;
 //! - [`filter`]: conditions as trees over attributes, then as nodes of a query;
 //! - [`settings`]: settings with their defaults, and the schema that they mean;
 //! - [`document`]: documents as fields of hashes, and what an index makes of them;

@@ -143,7 +143,8 @@ impl<'s> Format<'s> {
     fn of(path: &str, search: &'s Search) -> Option<Format<'s>> {
         let is_about = |name: &str| name == "*" || is_attribute_of(name, path);
         let tags = search.highlighted.iter().any(|name| is_about(name));
-        let tags = tags.then(|| Tags { open: search.pre_tag.as_bytes(), close: search.post_tag.as_bytes() });
+        let tags =
+            tags.then_some(Tags { open: search.pre_tag.as_bytes(), close: search.post_tag.as_bytes() });
         // An attribute's own length goes before that of all.
         let own = search.cropped.iter().find(|crop| crop.attribute != "*" && is_about(&crop.attribute));
         let found = own.or_else(|| search.cropped.iter().find(|crop| crop.attribute == "*"));

@@ -137,7 +137,7 @@ impl Delta {
             let text = document.piece(word.text);
             let number = self.words.add(text);
             let Some(term) = self.words.term_mut(number) else { continue };
-            if term.count > 0 && term.count as usize % BLOCK == 0 {
+            if term.count > 0 && (term.count as usize).is_multiple_of(BLOCK) {
                 self.skips.entry(number).or_default().push(Skip { next: term.next, at: term.len });
             }
             bytes.clear();

@@ -17,7 +17,7 @@ pub(super) struct Size(u8);
 
 impl Size {
     pub(super) fn bytes(self) -> usize {
-        (if self.0 % 2 == 0 { 6usize } else { 9 }) << (self.0 / 2)
+        (if self.0.is_multiple_of(2) { 6usize } else { 9 }) << (self.0 / 2)
     }
 
     pub(super) fn at_least(bytes: usize) -> Size {

@@ -23,7 +23,7 @@ impl DictionaryWriter {
     /// Begins a term, which must be greater than those before it, with so many documents; its list is appended to what is returned.
     pub fn begin(&mut self, term: &[u8], documents: u32) -> &mut Vec<u8> {
         let mut same = 0;
-        if self.count as usize % TERM_BLOCK == 0 {
+        if (self.count as usize).is_multiple_of(TERM_BLOCK) {
             self.table.extend_from_slice(&(self.entries.len() as u32).to_le_bytes());
             self.table.extend_from_slice(&(self.lists.len() as u32).to_le_bytes());
         } else {
