@@ -1349,6 +1349,180 @@ export interface Commands<Text> {
    */
   sqlWordsRo(...words: Args): Promise<Reply<Text>>;
   /**
+   * Lists the indexes of the database.
+   *
+   * `FT._LIST`, since Redis 7.2.4. O(N), N: indexes.
+   */
+  ftList(): Promise<Text[]>;
+  /**
+   * Groups, sorts and computes over the documents that match a query.
+   *
+   * `FT.AGGREGATE index query [option [option ...]]`, since Redis 7.2.4. O(N), N: matching documents.
+   */
+  ftAggregate(index: Arg, query: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Gives an index another name.
+   *
+   * `FT.ALIASADD alias index`, since Redis 7.2.4. O(1).
+   */
+  ftAliasadd(alias: Arg, index: Arg): Promise<'OK'>;
+  /**
+   * Takes another name of an index away.
+   *
+   * `FT.ALIASDEL alias`, since Redis 7.2.4. O(1).
+   */
+  ftAliasdel(alias: Arg): Promise<'OK'>;
+  /**
+   * Gives an index another name, which another index may have had.
+   *
+   * `FT.ALIASUPDATE alias index`, since Redis 7.2.4. O(1).
+   */
+  ftAliasupdate(alias: Arg, index: Arg): Promise<'OK'>;
+  /**
+   * Adds fields to an index.
+   *
+   * `FT.ALTER index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
+   */
+  ftAlter(index: Arg, ...more: Args): Promise<'OK'>;
+  /**
+   * Makes an index of hashes.
+   *
+   * `FT.CREATE index [option [option ...]] SCHEMA field type [option [option ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
+   */
+  ftCreate(index: Arg, ...more: Args): Promise<'OK'>;
+  /**
+   * Deletes the hash that is a document of an index.
+   *
+   * `FT.DEL index document [DD]`, since Redis 7.2.4. O(1).
+   */
+  ftDel(index: Arg, document: Arg, ...more: Args): Promise<0 | 1>;
+  /**
+   * Adds terms to a dictionary.
+   *
+   * `FT.DICTADD dict term [term ...]`, since Redis 1.4.0. O(N log M), N: terms that are added, M: terms of the dictionary.
+   */
+  ftDictadd(dict: Arg, ...terms: Args): Promise<number>;
+  /**
+   * Removes terms from a dictionary.
+   *
+   * `FT.DICTDEL dict term [term ...]`, since Redis 1.4.0. O(N log M), N: terms that are removed, M: terms of the dictionary.
+   */
+  ftDictdel(dict: Arg, ...terms: Args): Promise<number>;
+  /**
+   * Returns all terms of a dictionary.
+   *
+   * `FT.DICTDUMP dict`, since Redis 1.4.0. O(N), N: terms of the dictionary.
+   */
+  ftDictdump(dict: Arg): Promise<Text[]>;
+  /**
+   * Drops an index, and with DD its documents.
+   *
+   * `FT.DROPINDEX index [DD]`, since Redis 7.2.4. O(1); O(N) with DD, N: documents.
+   */
+  ftDropindex(index: Arg, ...more: Args): Promise<'OK'>;
+  /**
+   * Shows how a query is understood.
+   *
+   * `FT.EXPLAIN index query [DIALECT dialect]`, since Redis 7.2.4. O(1).
+   */
+  ftExplain(index: Arg, query: Arg, ...more: Args): Promise<Text>;
+  /**
+   * Shows how a query is understood, line by line.
+   *
+   * `FT.EXPLAINCLI index query [DIALECT dialect]`, since Redis 7.2.4. O(1).
+   */
+  ftExplaincli(index: Arg, query: Arg, ...more: Args): Promise<Text[]>;
+  /**
+   * Returns the fields of a document of an index.
+   *
+   * `FT.GET index document`, since Redis 7.2.4. O(N), N: fields.
+   */
+  ftGet(index: Arg, document: Arg): Promise<Text[] | null>;
+  /**
+   * Runs a request of Meilisearch's clients.
+   *
+   * `FT.HTTP method path query body`, since Redis 7.2.4. that of the request.
+   */
+  ftHttp(method: Arg, path: Arg, query: Arg, body: Arg): Promise<[number, Text, Text]>;
+  /**
+   * Runs a request of Meilisearch's clients that only reads.
+   *
+   * `FT.HTTP_RO method path query body`, since Redis 7.2.4. that of the request.
+   */
+  ftHttpRo(method: Arg, path: Arg, query: Arg, body: Arg): Promise<[number, Text, Text]>;
+  /**
+   * Returns what is known of an index.
+   *
+   * `FT.INFO index`, since Redis 7.2.4. O(N), N: segments.
+   */
+  ftInfo(index: Arg): Promise<MapOf<Text, Reply<Text>>>;
+  /**
+   * Returns the fields of documents of an index.
+   *
+   * `FT.MGET index document [document ...]`, since Redis 7.2.4. O(N), N: fields of all.
+   */
+  ftMget(index: Arg, ...documents: Args): Promise<(Text[] | null)[]>;
+  /**
+   * Runs a search and says how long its parts took.
+   *
+   * `FT.PROFILE index <SEARCH | AGGREGATE> [LIMITED] QUERY query [option [option ...]]`, since Redis 7.2.4. that of the search.
+   */
+  ftProfile(index: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Searches an index.
+   *
+   * `FT.SEARCH index query [option [option ...]]`, since Redis 7.2.4. O(N), N: postings of the words, and documents that match.
+   */
+  ftSearch(index: Arg, query: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Suggests other spellings of the words of a query.
+   *
+   * `FT.SPELLCHECK index query [DISTANCE distance] [TERMS <INCLUDE | EXCLUDE> dict [TERMS <INCLUDE | EXCLUDE> dict ...]] [DIALECT dialect]`, since Redis 7.2.4. O(N), N: terms of the index.
+   */
+  ftSpellcheck(index: Arg, query: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Adds a suggestion with a score.
+   *
+   * `FT.SUGADD key string score [INCR] [PAYLOAD payload]`, since Redis 1.0.0. O(log N), N: suggestions.
+   */
+  ftSugadd(key: Arg, string: Arg, score: Arg, ...more: Args): Promise<number>;
+  /**
+   * Removes a suggestion.
+   *
+   * `FT.SUGDEL key string`, since Redis 1.0.0. O(log N), N: suggestions.
+   */
+  ftSugdel(key: Arg, string: Arg): Promise<0 | 1>;
+  /**
+   * Returns the best suggestions that begin in a way.
+   *
+   * `FT.SUGGET key prefix [FUZZY] [WITHSCORES] [WITHPAYLOADS] [MAX max]`, since Redis 1.0.0. O(N), N: suggestions that begin so.
+   */
+  ftSugget(key: Arg, prefix: Arg, ...more: Args): Promise<Text[] | (Text | number)[] | (Text | null)[] | Reply<Text>[]>;
+  /**
+   * Returns the number of suggestions.
+   *
+   * `FT.SUGLEN key`, since Redis 1.0.0. O(log N), N: suggestions.
+   */
+  ftSuglen(key: Arg): Promise<number>;
+  /**
+   * Returns the words with synonyms and their groups.
+   *
+   * `FT.SYNDUMP index`, since Redis 7.2.4. O(N), N: words with synonyms.
+   */
+  ftSyndump(index: Arg): Promise<MapOf<Text, Text[]>>;
+  /**
+   * Adds words to a group of synonyms.
+   *
+   * `FT.SYNUPDATE index group [SKIPINITIALSCAN] term [term ...]`, since Redis 7.2.4. O(N), N: words with synonyms.
+   */
+  ftSynupdate(index: Arg, group: Arg, ...more: Args): Promise<'OK'>;
+  /**
+   * Returns the tags of a field.
+   *
+   * `FT.TAGVALS index field`, since Redis 7.2.4. O(N), N: tags of the field.
+   */
+  ftTagvals(index: Arg, field: Arg): Promise<Text[]>;
+  /**
    * Lists the subcommands of CLIENT.
    *
    * `CLIENT HELP`, since Redis 5.0.0. O(1).
@@ -2144,6 +2318,36 @@ export interface Commands<Text> {
    * `SQL.CURSOR OPEN key statement [NAMED] [arg [arg ...]]`, since Redis 7.2.4. that of the statement to its first row.
    */
   sqlCursorOpen(key: Arg, statement: Arg, ...more: Args): Promise<[number, Text[]]>;
+  /**
+   * Returns settings by their names.
+   *
+   * `FT.CONFIG GET option`, since Redis 7.2.4. O(N), N: options.
+   */
+  ftConfigGet(option: Arg): Promise<Reply<Text>>;
+  /**
+   * Describes settings.
+   *
+   * `FT.CONFIG HELP [option]`, since Redis 7.2.4. O(N), N: options.
+   */
+  ftConfigHelp(...more: Args): Promise<Reply<Text>>;
+  /**
+   * Changes a setting until the server ends.
+   *
+   * `FT.CONFIG SET option value`, since Redis 7.2.4. O(1).
+   */
+  ftConfigSet(option: Arg, value: Arg): Promise<'OK'>;
+  /**
+   * Drops a cursor.
+   *
+   * `FT.CURSOR DEL index cursor-id`, since Redis 7.2.4. O(1).
+   */
+  ftCursorDel(index: Arg, cursorId: Arg): Promise<'OK'>;
+  /**
+   * Returns the next rows of a cursor.
+   *
+   * `FT.CURSOR READ index cursor-id [COUNT count]`, since Redis 7.2.4. O(N), N: rows.
+   */
+  ftCursorRead(index: Arg, cursorId: Arg, ...more: Args): Promise<[Reply<Text>, number]>;
 }
 
 /** Commands that change or need the state of a connection: methods of one that its owner has alone. */
@@ -2522,6 +2726,35 @@ SQL.STORE
 SQL.TABLES;k1
 SQL.WORDS
 SQL.WORDS_RO
+FT._LIST
+FT.AGGREGATE
+FT.ALIASADD
+FT.ALIASDEL
+FT.ALIASUPDATE
+FT.ALTER
+FT.CREATE
+FT.DEL
+FT.DICTADD
+FT.DICTDEL
+FT.DICTDUMP
+FT.DROPINDEX
+FT.EXPLAIN
+FT.EXPLAINCLI
+FT.GET
+FT.HTTP
+FT.HTTP_RO
+FT.INFO
+FT.MGET
+FT.PROFILE
+FT.SEARCH
+FT.SPELLCHECK
+FT.SUGADD
+FT.SUGDEL
+FT.SUGGET;k1
+FT.SUGLEN;k1
+FT.SYNDUMP
+FT.SYNUPDATE
+FT.TAGVALS
 CLIENT HELP
 CLIENT KILL
 CLIENT LIST
@@ -2653,7 +2886,12 @@ TRIGGER STATS
 SQL.CURSOR CLOSE;k2
 SQL.CURSOR FETCH;k2
 SQL.CURSOR HELP
-SQL.CURSOR OPEN;k2`;
+SQL.CURSOR OPEN;k2
+FT.CONFIG GET
+FT.CONFIG HELP
+FT.CONFIG SET
+FT.CURSOR DEL
+FT.CURSOR READ`;
 export const CONNECTION_COMMANDS = `AUTH
 HELLO
 QUIT

@@ -2615,6 +2615,358 @@ pub trait Commands: crate::commands::Begin {
         self.begin(words)
     }
 
+    /// Lists the indexes of the database.
+    ///
+    /// `FT._LIST`, since Redis 7.2.4. O(N), N: indexes.
+    fn ft__list(self) -> Request<Self, options::FtList, HashSet<Vec<u8>>> {
+        let words = Words::new("FT._LIST");
+        self.begin(words)
+    }
+
+    /// Groups, sorts and computes over the documents that match a query.
+    ///
+    /// `FT.AGGREGATE index query [option [option ...]]`, since Redis 7.2.4. O(N), N: matching documents.
+    fn ft_aggregate(self, index: i64, query: impl ToArg) -> Request<Self, options::FtAggregate, Value> {
+        let mut words = Words::new("FT.AGGREGATE");
+        words.push_integer(index);
+        words.arg(&query);
+        self.begin(words)
+    }
+
+    /// Gives an index another name.
+    ///
+    /// `FT.ALIASADD alias index`, since Redis 7.2.4. O(1).
+    fn ft_aliasadd(self, alias: impl ToArg, index: i64) -> Request<Self, options::FtAliasadd, ()> {
+        let mut words = Words::new("FT.ALIASADD");
+        words.arg(&alias);
+        words.push_integer(index);
+        self.begin(words)
+    }
+
+    /// Takes another name of an index away.
+    ///
+    /// `FT.ALIASDEL alias`, since Redis 7.2.4. O(1).
+    fn ft_aliasdel(self, alias: impl ToArg) -> Request<Self, options::FtAliasdel, ()> {
+        let mut words = Words::new("FT.ALIASDEL");
+        words.arg(&alias);
+        self.begin(words)
+    }
+
+    /// Gives an index another name, which another index may have had.
+    ///
+    /// `FT.ALIASUPDATE alias index`, since Redis 7.2.4. O(1).
+    fn ft_aliasupdate(self, alias: impl ToArg, index: i64) -> Request<Self, options::FtAliasupdate, ()> {
+        let mut words = Words::new("FT.ALIASUPDATE");
+        words.arg(&alias);
+        words.push_integer(index);
+        self.begin(words)
+    }
+
+    /// Adds fields to an index.
+    ///
+    /// `FT.ALTER index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
+    fn ft_alter(
+        self,
+        index: i64,
+        field: impl ToArg,
+        type_: impl ToArg,
+    ) -> Request<Self, options::FtAlter, ()> {
+        let mut words = Words::new("FT.ALTER");
+        words.push_integer(index);
+        let mark = words.mark();
+        words.push(b"SCHEMA");
+        words.push(b"ADD");
+        words.arg(&field);
+        words.arg(&type_);
+        self.begin(words).marked(mark)
+    }
+
+    /// Makes an index of hashes.
+    ///
+    /// `FT.CREATE index [option [option ...]] SCHEMA field type [option [option ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
+    fn ft_create(
+        self,
+        index: i64,
+        field: impl ToArg,
+        type_: impl ToArg,
+    ) -> Request<Self, options::FtCreate, ()> {
+        let mut words = Words::new("FT.CREATE");
+        words.push_integer(index);
+        let mark = words.mark();
+        words.push(b"SCHEMA");
+        words.arg(&field);
+        words.arg(&type_);
+        self.begin(words).marked(mark)
+    }
+
+    /// Deletes the hash that is a document of an index.
+    ///
+    /// `FT.DEL index document [DD]`, since Redis 7.2.4. O(1).
+    fn ft_del(self, index: i64, document: impl ToArg) -> Request<Self, options::FtDel, bool> {
+        let mut words = Words::new("FT.DEL");
+        words.push_integer(index);
+        words.arg(&document);
+        self.begin(words)
+    }
+
+    /// Adds terms to a dictionary.
+    ///
+    /// `FT.DICTADD dict term [term ...]`, since Redis 1.4.0. O(N log M), N: terms that are added, M: terms of the dictionary.
+    fn ft_dictadd(self, dict: impl ToArg, terms: impl ToArgs) -> Request<Self, options::FtDictadd, i64> {
+        let mut words = Words::new("FT.DICTADD");
+        words.arg(&dict);
+        words.args(&terms);
+        self.begin(words)
+    }
+
+    /// Removes terms from a dictionary.
+    ///
+    /// `FT.DICTDEL dict term [term ...]`, since Redis 1.4.0. O(N log M), N: terms that are removed, M: terms of the dictionary.
+    fn ft_dictdel(self, dict: impl ToArg, terms: impl ToArgs) -> Request<Self, options::FtDictdel, i64> {
+        let mut words = Words::new("FT.DICTDEL");
+        words.arg(&dict);
+        words.args(&terms);
+        self.begin(words)
+    }
+
+    /// Returns all terms of a dictionary.
+    ///
+    /// `FT.DICTDUMP dict`, since Redis 1.4.0. O(N), N: terms of the dictionary.
+    fn ft_dictdump(self, dict: impl ToArg) -> Request<Self, options::FtDictdump, HashSet<Vec<u8>>> {
+        let mut words = Words::new("FT.DICTDUMP");
+        words.arg(&dict);
+        self.begin(words)
+    }
+
+    /// Drops an index, and with DD its documents.
+    ///
+    /// `FT.DROPINDEX index [DD]`, since Redis 7.2.4. O(1); O(N) with DD, N: documents.
+    fn ft_dropindex(self, index: i64) -> Request<Self, options::FtDropindex, ()> {
+        let mut words = Words::new("FT.DROPINDEX");
+        words.push_integer(index);
+        self.begin(words)
+    }
+
+    /// Shows how a query is understood.
+    ///
+    /// `FT.EXPLAIN index query [DIALECT dialect]`, since Redis 7.2.4. O(1).
+    fn ft_explain(self, index: i64, query: impl ToArg) -> Request<Self, options::FtExplain, Vec<u8>> {
+        let mut words = Words::new("FT.EXPLAIN");
+        words.push_integer(index);
+        words.arg(&query);
+        self.begin(words)
+    }
+
+    /// Shows how a query is understood, line by line.
+    ///
+    /// `FT.EXPLAINCLI index query [DIALECT dialect]`, since Redis 7.2.4. O(1).
+    fn ft_explaincli(
+        self,
+        index: i64,
+        query: impl ToArg,
+    ) -> Request<Self, options::FtExplaincli, Vec<Vec<u8>>> {
+        let mut words = Words::new("FT.EXPLAINCLI");
+        words.push_integer(index);
+        words.arg(&query);
+        self.begin(words)
+    }
+
+    /// Returns the fields of a document of an index.
+    ///
+    /// `FT.GET index document`, since Redis 7.2.4. O(N), N: fields.
+    fn ft_get(self, index: i64, document: impl ToArg) -> Request<Self, options::FtGet, Option<Vec<Vec<u8>>>> {
+        let mut words = Words::new("FT.GET");
+        words.push_integer(index);
+        words.arg(&document);
+        self.begin(words)
+    }
+
+    /// Runs a request of Meilisearch's clients.
+    ///
+    /// `FT.HTTP method path query body`, since Redis 7.2.4. that of the request.
+    fn ft_http(
+        self,
+        method: impl ToArg,
+        path: impl ToArg,
+        query: impl ToArg,
+        body: impl ToArg,
+    ) -> Request<Self, options::FtHttp, (i64, String, String)> {
+        let mut words = Words::new("FT.HTTP");
+        words.arg(&method);
+        words.arg(&path);
+        words.arg(&query);
+        words.arg(&body);
+        self.begin(words)
+    }
+
+    /// Runs a request of Meilisearch's clients that only reads.
+    ///
+    /// `FT.HTTP_RO method path query body`, since Redis 7.2.4. that of the request.
+    fn ft_http_ro(
+        self,
+        method: impl ToArg,
+        path: impl ToArg,
+        query: impl ToArg,
+        body: impl ToArg,
+    ) -> Request<Self, options::FtHttpRo, (i64, String, String)> {
+        let mut words = Words::new("FT.HTTP_RO");
+        words.arg(&method);
+        words.arg(&path);
+        words.arg(&query);
+        words.arg(&body);
+        self.begin(words)
+    }
+
+    /// Returns what is known of an index.
+    ///
+    /// `FT.INFO index`, since Redis 7.2.4. O(N), N: segments.
+    fn ft_info(self, index: i64) -> Request<Self, options::FtInfo, Vec<(String, Value)>> {
+        let mut words = Words::new("FT.INFO");
+        words.push_integer(index);
+        self.begin(words)
+    }
+
+    /// Returns the fields of documents of an index.
+    ///
+    /// `FT.MGET index document [document ...]`, since Redis 7.2.4. O(N), N: fields of all.
+    fn ft_mget(
+        self,
+        index: i64,
+        documents: impl ToArgs,
+    ) -> Request<Self, options::FtMget, Vec<Option<Vec<Vec<u8>>>>> {
+        let mut words = Words::new("FT.MGET");
+        words.push_integer(index);
+        words.args(&documents);
+        self.begin(words)
+    }
+
+    /// Runs a search and says how long its parts took.
+    ///
+    /// `FT.PROFILE index <SEARCH | AGGREGATE> [LIMITED] QUERY query [option [option ...]]`, since Redis 7.2.4. that of the search.
+    fn ft_profile(
+        self,
+        index: i64,
+        search_aggregate: SearchOrAggregate,
+        query: impl ToArg,
+    ) -> Request<Self, options::FtProfile, Value> {
+        let mut words = Words::new("FT.PROFILE");
+        words.push_integer(index);
+        words.arg(search_aggregate.word());
+        let mark = words.mark();
+        words.push(b"QUERY");
+        words.arg(&query);
+        self.begin(words).marked(mark)
+    }
+
+    /// Searches an index.
+    ///
+    /// `FT.SEARCH index query [option [option ...]]`, since Redis 7.2.4. O(N), N: postings of the words, and documents that match.
+    fn ft_search(self, index: i64, query: impl ToArg) -> Request<Self, options::FtSearch, Value> {
+        let mut words = Words::new("FT.SEARCH");
+        words.push_integer(index);
+        words.arg(&query);
+        self.begin(words)
+    }
+
+    /// Suggests other spellings of the words of a query.
+    ///
+    /// `FT.SPELLCHECK index query [DISTANCE distance] [TERMS <INCLUDE | EXCLUDE> dict [TERMS <INCLUDE | EXCLUDE> dict ...]] [DIALECT dialect]`, since Redis 7.2.4. O(N), N: terms of the index.
+    fn ft_spellcheck(self, index: i64, query: impl ToArg) -> Request<Self, options::FtSpellcheck, Value> {
+        let mut words = Words::new("FT.SPELLCHECK");
+        words.push_integer(index);
+        words.arg(&query);
+        self.begin(words)
+    }
+
+    /// Adds a suggestion with a score.
+    ///
+    /// `FT.SUGADD key string score [INCR] [PAYLOAD payload]`, since Redis 1.0.0. O(log N), N: suggestions.
+    fn ft_sugadd(
+        self,
+        key: impl ToArg,
+        string: impl ToArg,
+        score: impl ToArg,
+    ) -> Request<Self, options::FtSugadd, i64> {
+        let mut words = Words::new("FT.SUGADD");
+        words.arg(&key);
+        words.arg(&string);
+        words.arg(&score);
+        self.begin(words)
+    }
+
+    /// Removes a suggestion.
+    ///
+    /// `FT.SUGDEL key string`, since Redis 1.0.0. O(log N), N: suggestions.
+    fn ft_sugdel(self, key: impl ToArg, string: impl ToArg) -> Request<Self, options::FtSugdel, bool> {
+        let mut words = Words::new("FT.SUGDEL");
+        words.arg(&key);
+        words.arg(&string);
+        self.begin(words)
+    }
+
+    /// Returns the best suggestions that begin in a way.
+    ///
+    /// `FT.SUGGET key prefix [FUZZY] [WITHSCORES] [WITHPAYLOADS] [MAX max]`, since Redis 1.0.0. O(N), N: suggestions that begin so.
+    fn ft_sugget(
+        self,
+        key: impl ToArg,
+        prefix: impl ToArg,
+    ) -> Request<Self, options::FtSugget, Vec<Vec<u8>>> {
+        let mut words = Words::new("FT.SUGGET");
+        words.arg(&key);
+        words.arg(&prefix);
+        self.begin(words)
+    }
+
+    /// Returns the number of suggestions.
+    ///
+    /// `FT.SUGLEN key`, since Redis 1.0.0. O(log N), N: suggestions.
+    fn ft_suglen(self, key: impl ToArg) -> Request<Self, options::FtSuglen, i64> {
+        let mut words = Words::new("FT.SUGLEN");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Returns the words with synonyms and their groups.
+    ///
+    /// `FT.SYNDUMP index`, since Redis 7.2.4. O(N), N: words with synonyms.
+    fn ft_syndump(self, index: i64) -> Request<Self, options::FtSyndump, Vec<(Vec<u8>, Vec<Vec<u8>>)>> {
+        let mut words = Words::new("FT.SYNDUMP");
+        words.push_integer(index);
+        self.begin(words)
+    }
+
+    /// Adds words to a group of synonyms.
+    ///
+    /// `FT.SYNUPDATE index group [SKIPINITIALSCAN] term [term ...]`, since Redis 7.2.4. O(N), N: words with synonyms.
+    fn ft_synupdate(
+        self,
+        index: i64,
+        group: impl ToArg,
+        terms: impl ToArgs,
+    ) -> Request<Self, options::FtSynupdate, ()> {
+        let mut words = Words::new("FT.SYNUPDATE");
+        words.push_integer(index);
+        words.arg(&group);
+        let mark = words.mark();
+        words.args(&terms);
+        self.begin(words).marked(mark)
+    }
+
+    /// Returns the tags of a field.
+    ///
+    /// `FT.TAGVALS index field`, since Redis 7.2.4. O(N), N: tags of the field.
+    fn ft_tagvals(
+        self,
+        index: i64,
+        field: impl ToArg,
+    ) -> Request<Self, options::FtTagvals, HashSet<Vec<u8>>> {
+        let mut words = Words::new("FT.TAGVALS");
+        words.push_integer(index);
+        words.arg(&field);
+        self.begin(words)
+    }
+
     /// Lists the subcommands of CLIENT.
     ///
     /// `CLIENT HELP`, since Redis 5.0.0. O(1).
@@ -3869,6 +4221,57 @@ pub trait Commands: crate::commands::Begin {
         let mut words = Words::new("SQL.CURSOR OPEN");
         words.arg(&key);
         words.arg(&statement);
+        self.begin(words)
+    }
+
+    /// Returns settings by their names.
+    ///
+    /// `FT.CONFIG GET option`, since Redis 7.2.4. O(N), N: options.
+    fn ft_config_get(self, option: impl ToArg) -> Request<Self, options::FtConfigGet, Value> {
+        let mut words = Words::new("FT.CONFIG GET");
+        words.arg(&option);
+        self.begin(words)
+    }
+
+    /// Describes settings.
+    ///
+    /// `FT.CONFIG HELP [option]`, since Redis 7.2.4. O(N), N: options.
+    fn ft_config_help(self) -> Request<Self, options::FtConfigHelp, Value> {
+        let words = Words::new("FT.CONFIG HELP");
+        self.begin(words)
+    }
+
+    /// Changes a setting until the server ends.
+    ///
+    /// `FT.CONFIG SET option value`, since Redis 7.2.4. O(1).
+    fn ft_config_set(self, option: impl ToArg, value: impl ToArg) -> Request<Self, options::FtConfigSet, ()> {
+        let mut words = Words::new("FT.CONFIG SET");
+        words.arg(&option);
+        words.arg(&value);
+        self.begin(words)
+    }
+
+    /// Drops a cursor.
+    ///
+    /// `FT.CURSOR DEL index cursor-id`, since Redis 7.2.4. O(1).
+    fn ft_cursor_del(self, index: i64, cursor_id: impl ToArg) -> Request<Self, options::FtCursorDel, ()> {
+        let mut words = Words::new("FT.CURSOR DEL");
+        words.push_integer(index);
+        words.arg(&cursor_id);
+        self.begin(words)
+    }
+
+    /// Returns the next rows of a cursor.
+    ///
+    /// `FT.CURSOR READ index cursor-id [COUNT count]`, since Redis 7.2.4. O(N), N: rows.
+    fn ft_cursor_read(
+        self,
+        index: i64,
+        cursor_id: impl ToArg,
+    ) -> Request<Self, options::FtCursorRead, (Value, i64)> {
+        let mut words = Words::new("FT.CURSOR READ");
+        words.push_integer(index);
+        words.arg(&cursor_id);
         self.begin(words)
     }
 }

@@ -2892,6 +2892,312 @@ pub enum SqlWords {}
 #[derive(Clone, Copy, Debug)]
 pub enum SqlWordsRo {}
 
+/// A request of FT._LIST.
+#[derive(Clone, Copy, Debug)]
+pub enum FtList {}
+
+/// A request of FT.AGGREGATE.
+#[derive(Clone, Copy, Debug)]
+pub enum FtAggregate {}
+
+impl<On, R> Request<On, FtAggregate, R> {
+    /// `options`
+    pub fn options(self, options: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.args(&options);
+        })
+    }
+}
+
+/// A request of FT.ALIASADD.
+#[derive(Clone, Copy, Debug)]
+pub enum FtAliasadd {}
+
+/// A request of FT.ALIASDEL.
+#[derive(Clone, Copy, Debug)]
+pub enum FtAliasdel {}
+
+/// A request of FT.ALIASUPDATE.
+#[derive(Clone, Copy, Debug)]
+pub enum FtAliasupdate {}
+
+/// A request of FT.ALTER.
+#[derive(Clone, Copy, Debug)]
+pub enum FtAlter {}
+
+impl<On, R> Request<On, FtAlter, R> {
+    /// `SKIPINITIALSCAN`
+    pub fn skipinitialscan(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"SKIPINITIALSCAN");
+        })
+    }
+
+    /// `options`
+    pub fn options(self, options: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.args(&options);
+        })
+    }
+}
+
+/// A request of FT.CREATE.
+#[derive(Clone, Copy, Debug)]
+pub enum FtCreate {}
+
+impl<On, R> Request<On, FtCreate, R> {
+    /// `options`
+    pub fn options(self, options: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.args(&options);
+        })
+    }
+
+    /// `options`
+    pub fn options(self, options: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.args(&options);
+        })
+    }
+}
+
+/// A request of FT.DEL.
+#[derive(Clone, Copy, Debug)]
+pub enum FtDel {}
+
+impl<On, R> Request<On, FtDel, R> {
+    /// `DD`
+    pub fn dd(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"DD");
+        })
+    }
+}
+
+/// A request of FT.DICTADD.
+#[derive(Clone, Copy, Debug)]
+pub enum FtDictadd {}
+
+/// A request of FT.DICTDEL.
+#[derive(Clone, Copy, Debug)]
+pub enum FtDictdel {}
+
+/// A request of FT.DICTDUMP.
+#[derive(Clone, Copy, Debug)]
+pub enum FtDictdump {}
+
+/// A request of FT.DROPINDEX.
+#[derive(Clone, Copy, Debug)]
+pub enum FtDropindex {}
+
+impl<On, R> Request<On, FtDropindex, R> {
+    /// `DD`
+    pub fn dd(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"DD");
+        })
+    }
+}
+
+/// A request of FT.EXPLAIN.
+#[derive(Clone, Copy, Debug)]
+pub enum FtExplain {}
+
+impl<On, R> Request<On, FtExplain, R> {
+    /// `DIALECT dialect`
+    pub fn dialect(self, dialect: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"DIALECT");
+            words.arg(&dialect);
+        })
+    }
+}
+
+/// A request of FT.EXPLAINCLI.
+#[derive(Clone, Copy, Debug)]
+pub enum FtExplaincli {}
+
+impl<On, R> Request<On, FtExplaincli, R> {
+    /// `DIALECT dialect`
+    pub fn dialect(self, dialect: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"DIALECT");
+            words.arg(&dialect);
+        })
+    }
+}
+
+/// A request of FT.GET.
+#[derive(Clone, Copy, Debug)]
+pub enum FtGet {}
+
+/// A request of FT.HTTP.
+#[derive(Clone, Copy, Debug)]
+pub enum FtHttp {}
+
+/// A request of FT.HTTP_RO.
+#[derive(Clone, Copy, Debug)]
+pub enum FtHttpRo {}
+
+/// A request of FT.INFO.
+#[derive(Clone, Copy, Debug)]
+pub enum FtInfo {}
+
+/// A request of FT.MGET.
+#[derive(Clone, Copy, Debug)]
+pub enum FtMget {}
+
+/// A request of FT.PROFILE.
+#[derive(Clone, Copy, Debug)]
+pub enum FtProfile {}
+
+impl<On, R> Request<On, FtProfile, R> {
+    /// `LIMITED`
+    pub fn limited(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"LIMITED");
+        })
+    }
+
+    /// `options`
+    pub fn options(self, options: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.args(&options);
+        })
+    }
+}
+
+/// A request of FT.SEARCH.
+#[derive(Clone, Copy, Debug)]
+pub enum FtSearch {}
+
+impl<On, R> Request<On, FtSearch, R> {
+    /// `options`
+    pub fn options(self, options: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.args(&options);
+        })
+    }
+}
+
+/// A request of FT.SPELLCHECK.
+#[derive(Clone, Copy, Debug)]
+pub enum FtSpellcheck {}
+
+impl<On, R> Request<On, FtSpellcheck, R> {
+    /// `DISTANCE distance`
+    pub fn distance(self, distance: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"DISTANCE");
+            words.arg(&distance);
+        })
+    }
+
+    /// `TERMS include_exclude dict`
+    pub fn terms(self, include_exclude: IncludeOrExclude, dict: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"TERMS");
+            words.arg(include_exclude.word());
+            words.arg(&dict);
+        })
+    }
+
+    /// `DIALECT dialect`
+    pub fn dialect(self, dialect: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"DIALECT");
+            words.arg(&dialect);
+        })
+    }
+}
+
+/// A request of FT.SUGADD.
+#[derive(Clone, Copy, Debug)]
+pub enum FtSugadd {}
+
+impl<On, R> Request<On, FtSugadd, R> {
+    /// `INCR`
+    pub fn incr(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"INCR");
+        })
+    }
+
+    /// `PAYLOAD payload`
+    pub fn payload(self, payload: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"PAYLOAD");
+            words.arg(&payload);
+        })
+    }
+}
+
+/// A request of FT.SUGDEL.
+#[derive(Clone, Copy, Debug)]
+pub enum FtSugdel {}
+
+/// A request of FT.SUGGET.
+#[derive(Clone, Copy, Debug)]
+pub enum FtSugget {}
+
+impl<On, R> Request<On, FtSugget, R> {
+    /// `FUZZY`
+    pub fn fuzzy(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"FUZZY");
+        })
+    }
+
+    /// `WITHSCORES`
+    pub fn withscores(self) -> Request<On, FtSugget, Value> {
+        self.with_option(|words| {
+            words.push(b"WITHSCORES");
+        })
+        .retyped()
+    }
+
+    /// `WITHPAYLOADS`
+    pub fn withpayloads(self) -> Request<On, FtSugget, Value> {
+        self.with_option(|words| {
+            words.push(b"WITHPAYLOADS");
+        })
+        .retyped()
+    }
+
+    /// `MAX max`
+    pub fn max(self, max: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"MAX");
+            words.arg(&max);
+        })
+    }
+}
+
+/// A request of FT.SUGLEN.
+#[derive(Clone, Copy, Debug)]
+pub enum FtSuglen {}
+
+/// A request of FT.SYNDUMP.
+#[derive(Clone, Copy, Debug)]
+pub enum FtSyndump {}
+
+/// A request of FT.SYNUPDATE.
+#[derive(Clone, Copy, Debug)]
+pub enum FtSynupdate {}
+
+impl<On, R> Request<On, FtSynupdate, R> {
+    /// `SKIPINITIALSCAN`
+    pub fn skipinitialscan(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"SKIPINITIALSCAN");
+        })
+    }
+}
+
+/// A request of FT.TAGVALS.
+#[derive(Clone, Copy, Debug)]
+pub enum FtTagvals {}
+
 /// A request of CLIENT HELP.
 #[derive(Clone, Copy, Debug)]
 pub enum ClientHelp {}
@@ -3881,6 +4187,45 @@ impl<On, R> Request<On, SqlCursorOpen, R> {
     pub fn args(self, args: impl ToArgs) -> Self {
         self.with_option(|words| {
             words.args(&args);
+        })
+    }
+}
+
+/// A request of FT.CONFIG GET.
+#[derive(Clone, Copy, Debug)]
+pub enum FtConfigGet {}
+
+/// A request of FT.CONFIG HELP.
+#[derive(Clone, Copy, Debug)]
+pub enum FtConfigHelp {}
+
+impl<On, R> Request<On, FtConfigHelp, R> {
+    /// `option`
+    pub fn option(self, option: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&option);
+        })
+    }
+}
+
+/// A request of FT.CONFIG SET.
+#[derive(Clone, Copy, Debug)]
+pub enum FtConfigSet {}
+
+/// A request of FT.CURSOR DEL.
+#[derive(Clone, Copy, Debug)]
+pub enum FtCursorDel {}
+
+/// A request of FT.CURSOR READ.
+#[derive(Clone, Copy, Debug)]
+pub enum FtCursorRead {}
+
+impl<On, R> Request<On, FtCursorRead, R> {
+    /// `COUNT count`
+    pub fn count(self, count: i64) -> Self {
+        self.with_option(|words| {
+            words.push(b"COUNT");
+            words.push_integer(count);
         })
     }
 }

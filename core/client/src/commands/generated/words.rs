@@ -44,6 +44,24 @@ impl BeforeOrAfter {
     }
 }
 
+/// One of `INCLUDE`, `EXCLUDE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncludeOrExclude {
+    /// `INCLUDE`
+    Include,
+    /// `EXCLUDE`
+    Exclude,
+}
+
+impl IncludeOrExclude {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Include => "INCLUDE",
+            Self::Exclude => "EXCLUDE",
+        }
+    }
+}
+
 /// One of `LEFT`, `RIGHT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOrRight {
@@ -181,6 +199,24 @@ impl PipelineOrCursor {
         match self {
             Self::Pipeline => "PIPELINE",
             Self::Cursor => "CURSOR",
+        }
+    }
+}
+
+/// One of `SEARCH`, `AGGREGATE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchOrAggregate {
+    /// `SEARCH`
+    Search,
+    /// `AGGREGATE`
+    Aggregate,
+}
+
+impl SearchOrAggregate {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Search => "SEARCH",
+            Self::Aggregate => "AGGREGATE",
         }
     }
 }
