@@ -427,3 +427,6 @@ pub const SUGGESTIONS_LOOKED_AT_MAX: u64 = 1_000_000;
 
 /// An argument that is unknown is shown in its error up to this length.
 pub const UNKNOWN_ARGUMENT_SHOWN_BYTES: usize = 128;
+
+/// What a search does in a millisecond, in postings that are read: TIMEOUT is counted in work, since homes without a clock have it, too.
+pub const SEARCH_WORK_PER_MS: u64 = 100_000;

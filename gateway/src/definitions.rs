@@ -83,9 +83,14 @@ fn restore_callers(gateway: &Gateway) -> Result<(), DefinitionsError> {
 
 /// Opens the search indexes of the store.
 fn restore_indexes(gateway: &Gateway) -> Result<(), DefinitionsError> {
-    for Unreadable { name, .. } in search::open(&gateway.server, now_ms()).map_err(DefinitionsError::Indexes)? {
+    for Unreadable { name, .. } in
+        search::open(&gateway.server, now_ms()).map_err(DefinitionsError::Indexes)?
+    {
         let name = String::from_utf8_lossy(&name).into_owned();
-        warn!(name, "a search index is not there, since this version cannot read its definition; it stays in the store");
+        warn!(
+            name,
+            "a search index is not there, since this version cannot read its definition; it stays in the store"
+        );
     }
     Ok(())
 }

@@ -8,13 +8,13 @@
 //! stands in brackets is there if its bit is:
 //!
 //! ```text
-//! 0   1  bits 0-2 Redis type, bit 3 has an encoding, bit 4 has an expiry, bit 5 has a collection, bit 6 has a blob,
+//! 0   1  bits 0-2 Redis type, or 0 if it is 8 or more, bit 3 has an encoding, bit 4 has an expiry, bit 5 has a collection, bit 6 has a blob,
 //!        bit 7 the value is here
 //! 1   3  when it was last used, or how often (engine/access.rs)
 //! 4   4  offset of the record
 //! 8   v  datafile
-//! .. [1] encoding, unless it is 0   [v] expiry in unix milliseconds   [v] collection
-//!    [v] blob, [v] its length, [v] its checksum
+//! .. [1] Redis type, if it is 8 or more   [1] encoding, unless it is 0   [v] expiry in unix milliseconds
+//!    [v] collection   [v] blob, [v] its length, [v] its checksum
 //!     v  length of the record's value; or, if it is here, the value
 //! ```
 //!
@@ -71,12 +71,13 @@ pub(super) const LONG_NAME_BYTES: usize = 20;
 
 /// Bytes of a root's entry before the number of its datafile.
 const ROOT_FIXED_LEN: usize = 8;
+/// The Redis type, or 0 for a greater one, which stands behind the number of the datafile.
 const ROOT_KIND: u8 = 0x07;
 const ROOT_ENCODING: u8 = 0x08;
 /// The bit of a root's first byte that says that it has an expiry.
 pub(super) const ROOT_EXPIRY: u8 = 0x10;
-/// The fixed part, the datafile, the encoding, five numbers, and the value or its length.
-const ROOT_MAX_LEN: usize = ROOT_FIXED_LEN + 5 + 1 + 5 * 10 + SHORT_VALUE_BYTES;
+/// The fixed part, the datafile, kind and encoding, five numbers, and the value or its length.
+const ROOT_MAX_LEN: usize = ROOT_FIXED_LEN + 5 + 2 + 5 * 10 + SHORT_VALUE_BYTES;
 const ROOT_COLLECTION: u8 = 0x20;
 const ROOT_BLOB: u8 = 0x40;
 const ROOT_SHORT: u8 = 0x80;
@@ -173,8 +174,15 @@ impl RootEntry {
     pub(super) fn with_bytes<R>(self, show: impl FnOnce(&[u8]) -> R) -> R {
         let mut out = [0; ROOT_MAX_LEN];
         let mut len = ROOT_FIXED_LEN;
-        let mut flags = self.kind as u8 & ROOT_KIND;
+        let mut flags = 0;
         put_varint(u64::from(self.location.file), &mut out, &mut len);
+        match self.kind as u8 {
+            kind @ ..=ROOT_KIND => flags |= kind,
+            kind => {
+                out[len] = kind;
+                len += 1;
+            }
+        }
         if self.encoding != 0 {
             flags |= ROOT_ENCODING;
             out[len] = self.encoding;
@@ -212,7 +220,11 @@ impl RootEntry {
         let (fixed, mut rest) = bytes.split_first_chunk::<ROOT_FIXED_LEN>()?;
         let [flags, used0, used1, used2, offset @ ..] = *fixed;
         let file = read_varint(&mut rest)? as u32;
-        let mut encoding = 0;
+        let (mut kind, mut encoding) = (flags & ROOT_KIND, 0);
+        if kind == 0 {
+            let (first, after) = rest.split_first()?;
+            (kind, rest) = (*first, after);
+        }
         if flags & ROOT_ENCODING != 0 {
             let (first, after) = rest.split_first()?;
             (encoding, rest) = (*first, after);
@@ -227,7 +239,7 @@ impl RootEntry {
             (None, read_varint(&mut rest)? as u32)
         };
         Some(RootEntry {
-            kind: Kind::from_number(flags & ROOT_KIND)?,
+            kind: Kind::from_number(kind)?,
             encoding,
             access: u32::from_le_bytes([used0, used1, used2, 0]),
             location: Location { file, offset: u32::from_le_bytes(offset) },
@@ -287,7 +299,7 @@ pub(super) fn entry_bytes(key: &[u8], root: &Root) -> u64 {
     let blob = root.blob.map(|blob| [blob.id.0, blob.len, u64::from(blob.checksum)]);
     let numbers: u64 = numbers.into_iter().flatten().chain(blob.into_iter().flatten()).map(varint_len).sum();
     let file = varint_len(root.place.0 >> 32);
-    let encoding = u64::from(root.encoding != 0);
+    let encoding = u64::from(root.encoding != 0) + u64::from(root.kind as u8 > ROOT_KIND);
     (BESIDES_BYTES + name + ROOT_FIXED_LEN) as u64 + file + encoding + numbers + value
 }
 

@@ -467,7 +467,10 @@ impl Admin for Bitcask {
     }
 
     fn put_derived(&self, number: u64, bytes: &[u8]) -> Result<()> {
-        self.log.storage().put_derived(number, bytes).map_err(|error| EngineError::Unavailable(error.to_string()))
+        self.log
+            .storage()
+            .put_derived(number, bytes)
+            .map_err(|error| EngineError::Unavailable(error.to_string()))
     }
 
     fn derived(&self, number: u64) -> Option<Vec<u8>> {

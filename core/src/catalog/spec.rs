@@ -147,6 +147,7 @@ impl CommandSpec {
     pub const fn shares_rounds(&self) -> bool {
         let never =
             Flags::BLOCKING.with(Flags::TOUCHES_ALL_KEYS).with(Flags::NOSCRIPT).with(Flags::MAY_BE_SQL);
+        let never = never.with(Flags::SEARCHES);
         let is_plain = self.reaches_unnamed_keys.is_none() && !self.is_container();
         is_plain
             && !self.runs_code()
@@ -222,7 +223,7 @@ impl CommandSpec {
 
 named_bits! {
     /// How a command behaves, as `COMMAND INFO` prints it in its third element.
-    Flags(u32) {
+    Flags(u64) {
         /// May change data; refused by a read-only store.
         WRITE = "write",
         /// Reads data and never changes it.
@@ -291,6 +292,8 @@ named_bits! {
         WRITES_DEFINITIONS = "writes_definitions",
         /// EdgeCask's own: a request for it that has the shape of SQL is SQL.
         MAY_BE_SQL = "may_be_sql",
+        /// EdgeCask's own: searches an index, and reads keys that it finds there. In a MULTI all keys are locked for it.
+        SEARCHES = "searches",
     }
 }
 
@@ -298,7 +301,7 @@ impl Flags {
     /// EdgeCask's own flags, which no reply shows.
     pub const INTERNAL: Flags = Flags::parse(
         "touches_all_keys protected keeps_names while_subscribed not_queued may_replicate wakes_nobody silent_reads \
-         notes_own_reads streamed_values event_stream own_connection writes_definitions may_be_sql",
+         notes_own_reads streamed_values event_stream own_connection writes_definitions may_be_sql searches",
     );
 
     /// The words of `COMMAND INFO`: all but our own.

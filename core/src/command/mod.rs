@@ -29,7 +29,6 @@ pub mod random;
 mod reload;
 pub mod scan;
 pub mod script;
-mod search;
 mod server;
 mod set;
 mod sorted_set;

@@ -57,7 +57,8 @@ impl Indexing {
             (self.rebuild, self.scan, self.merge) = (None, None, None);
             return Ok(false);
         }
-        let of = |wanted: fn(Progress) -> bool| present.iter().find(|index| wanted(index.contents.progress()));
+        let of =
+            |wanted: fn(Progress) -> bool| present.iter().find(|index| wanted(index.contents.progress()));
         if let Some(index) = of(|progress| matches!(progress, Progress::Rebuilding { .. })) {
             return self.rebuild(server, index, now_ms);
         }
@@ -72,7 +73,12 @@ impl Indexing {
         self.drop_idle(server, &present, now_ms)
     }
 
-    fn rebuild<E: Engine>(&mut self, server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Result<bool, EngineError> {
+    fn rebuild<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        index: &Arc<Index>,
+        now_ms: u64,
+    ) -> Result<bool, EngineError> {
         let is_its = |rebuild: &Rebuild| Arc::ptr_eq(&rebuild.index().contents, &index.contents);
         let rebuild = match self.rebuild.take().filter(is_its) {
             Some(rebuild) => self.rebuild.insert(rebuild),
@@ -85,7 +91,12 @@ impl Indexing {
     }
 
     /// Looks at some keys that were there before an index.
-    fn scan<E: Engine>(&mut self, server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Result<bool, EngineError> {
+    fn scan<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        index: &Arc<Index>,
+        now_ms: u64,
+    ) -> Result<bool, EngineError> {
         let db = index.definition.db;
         let mut scan = match self.scan.take() {
             Some(scan) if Arc::ptr_eq(&scan.index.contents, &index.contents) => scan,
@@ -140,7 +151,7 @@ impl Indexing {
         for index in search.present().iter() {
             let (contents, definition) = (&index.contents, &index.definition);
             if let Some(freeze) = contents.to_freeze() {
-                let bytes = freeze.bytes(&definition.schema, definition.number);
+                let bytes = freeze.bytes(definition.number);
                 if let Ok(segment) = Segment::open(bytes, definition.number)
                     && let Some(grown) = contents.frozen(&freeze, segment)
                 {
@@ -189,7 +200,12 @@ impl Indexing {
     }
 
     /// Drops indexes that were to go after some time without use.
-    fn drop_idle<E: Engine>(&mut self, server: &Server<E>, present: &IndexSet, now_ms: u64) -> Result<bool, EngineError> {
+    fn drop_idle<E: Engine>(
+        &mut self,
+        server: &Server<E>,
+        present: &IndexSet,
+        now_ms: u64,
+    ) -> Result<bool, EngineError> {
         let is_idle = |index: &&Arc<Index>| {
             let seconds = index.definition.temporary_s;
             seconds > 0 && index.contents.used_at_ms() + seconds.saturating_mul(1000) <= now_ms
@@ -220,11 +236,11 @@ impl Scan {
             let (cursor, mut found, mut others) = (self.cursor, Vec::new(), 0);
             self.cursor = look_alone(&server.engine, (db, &[]), now_ms, &mut |txn| {
                 (found, others) = (Vec::new(), 0);
-                txn.scan_keys(db, cursor, &mut |key, root| {
-                    match root.kind == index.definition.kind && index.definition.has_prefix_of(key) {
-                        true => found.push(key.to_vec()),
-                        false => others += 1,
-                    }
+                txn.scan_keys(db, cursor, &mut |key, root| match root.kind == index.definition.kind
+                    && index.definition.has_prefix_of(key)
+                {
+                    true => found.push(key.to_vec()),
+                    false => others += 1,
                 })
             })?;
             self.done += others;

@@ -60,7 +60,9 @@ impl Executor {
         let specs = || calls.iter().map(|call| call.spec);
         let plan = Plan {
             keys: &keys,
-            touches_all: calls.iter().any(|call| call.spec.touches_all_keys(call.args)),
+            touches_all: calls
+                .iter()
+                .any(|call| call.spec.touches_all_keys(call.args) || call.spec.is(Flags::SEARCHES)),
             writes: specs().any(CommandSpec::may_commit),
             wakes: specs().any(|spec| !spec.is(Flags::WAKES_NOBODY)),
             may_wait: Waits::Never,

@@ -4,7 +4,11 @@
 //! - [`text`]: analyzers, stems, stop words;
 //! - [`query`]: RediSearch's query language as a tree;
 //! - [`index`]: documents as deltas and segments;
+//! - [`evaluate`]: which documents match a query, and how well;
+//! - [`instant`]: search as one types;
+//! - [`edits`], [`vector`]: distances of words and of vectors;
 //! - [`value`], [`expression`], [`aggregate`]: rows and what FT.AGGREGATE makes of them;
+//! - [`spelling`]: corrections of misspelt words;
 //! - [`highlight`]: matches in texts, for people to see;
 //! - [`bits`]: sets of documents.
 //!
@@ -13,10 +17,15 @@
 
 pub mod aggregate;
 pub mod bits;
+pub mod edits;
+pub mod evaluate;
 pub mod expression;
 pub mod highlight;
 pub mod index;
+pub mod instant;
 pub mod query;
 pub mod schema;
+pub mod spelling;
 pub mod text;
 pub mod value;
+pub mod vector;

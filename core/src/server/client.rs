@@ -40,6 +40,8 @@ pub struct Client {
     pub may_be_forwarded: bool,
     /// Whether the request in the input is one of these.
     pub takes_long: bool,
+    /// Whether a newer search of the connection makes the request superfluous.
+    pub has_newer_search: bool,
     /// Whether it is running in that place: its transactions say that they hold their locks for long.
     pub runs_at_length: bool,
     /// What CLIENT REPLY asked for.
@@ -105,6 +107,7 @@ impl Client {
             hands_over: false,
             may_be_forwarded: false,
             takes_long: false,
+            has_newer_search: false,
             runs_at_length: false,
             reply_mode: ReplyMode::On,
             no_touch: false,

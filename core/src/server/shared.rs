@@ -258,7 +258,8 @@ impl Shared {
     /// slow log. And those of indexes.
     #[inline]
     pub fn overhead_bytes(&self) -> u64 {
-        let tables = self.hub.tracking.memory_bytes() + self.slow_log.memory_bytes() + self.search.memory_bytes();
+        let tables =
+            self.hub.tracking.memory_bytes() + self.slow_log.memory_bytes() + self.search.memory_bytes();
         self.memory.clients_bytes.load(Ordering::Relaxed) + tables
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::pipeline::Ahead;
 use super::subscription;
 use super::transaction::{Multi, Queued, Transaction, WatchedKey};
 use super::waiting::{Forwarding, Waiting};
@@ -320,6 +321,18 @@ impl Connection {
             return self.transaction.multi().is_some_and(Multi::writes);
         }
         spec.flags.intersects(Flags::WRITE.with(Flags::MAY_REPLICATE))
+    }
+
+    /// Says whether a request is a search that one behind it in the pipeline makes superfluous: both say LATEST.
+    #[cold]
+    pub(super) fn note_newer_search(&mut self, ahead: &Ahead<'_>, at: usize) {
+        let is_latest = |args: &[&[u8]]| {
+            let is_search = args.first().is_some_and(|name| name.eq_ignore_ascii_case(b"ft.search"));
+            is_search && args.iter().skip(3).any(|word| word.eq_ignore_ascii_case(b"latest"))
+        };
+        let mut behind = ahead.iter().skip(at + 1).map(|(args, _)| &**args);
+        let is_one = ahead.get(at).is_some_and(|(args, _)| is_latest(args));
+        self.client.has_newer_search = is_one && behind.any(is_latest);
     }
 
     /// Runs or queues one request and leaves its reply.

@@ -34,7 +34,7 @@ use self::pipeline::{Ahead, Pipeline};
 use crate::acl::User;
 use crate::engine::{Db, Engine, Receipt};
 use crate::resp::{Args, Parsed, Protocol, Reply, RequestLimits};
-use crate::server::hub::Inbox;
+use crate::server::hub::{Inbox, Interest};
 use crate::server::peers::Visitor;
 use crate::server::{Client, ClientCard, Effect, Known, Server, Shared};
 
@@ -301,6 +301,9 @@ impl Session {
                 Grouped::Suspended => break,
                 Grouped::Alone(count) => {
                     alone = alone.max(run + count);
+                    if server.shared.hub.interest.has(Interest::INDEXES) {
+                        connection.note_newer_search(&ahead, run);
+                    }
                     if connection.run(server, args, now_ms) == Step::Suspended {
                         break;
                     }

@@ -1,8 +1,8 @@
 //! The languages of scripts and functions that an object has, and what outlives its sleep: functions, triggers and crons.
 
 use edgecask_core::bitcask::Bitcask;
-use edgecask_core::command::{Unreadable, search};
 use edgecask_core::command::script::{crons, libraries, triggers};
+use edgecask_core::command::{Unreadable, search};
 use edgecask_core::server::scripts::ScriptEngine;
 use edgecask_core::server::{REDIS_VERSION, Server};
 use edgecask_lua::Lua;

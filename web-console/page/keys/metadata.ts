@@ -8,7 +8,7 @@ import { fieldsOf, numberIn, numberOrNone, okay, textIn } from './replies.ts';
 export const MADE_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream'] as const;
 export type MadeType = (typeof MADE_TYPES)[number];
 
-export const TYPES = [...MADE_TYPES, 'sqldb'] as const;
+export const TYPES = [...MADE_TYPES, 'sqldb', 'trietype0'] as const;
 export type KeyType = (typeof TYPES)[number];
 
 export const TYPE_NAMES: Record<KeyType, string> = {
@@ -19,6 +19,7 @@ export const TYPE_NAMES: Record<KeyType, string> = {
   zset: 'Sorted set',
   stream: 'Stream',
   sqldb: 'SQL database',
+  trietype0: 'Suggestions',
 };
 
 /** The unit in which each type counts its length. */
@@ -30,6 +31,7 @@ export const LENGTH_UNITS: Record<KeyType, string> = {
   zset: 'member',
   stream: 'entry',
   sqldb: 'page',
+  trietype0: 'suggestion',
 };
 
 const LENGTH_COMMANDS: Record<KeyType, string> = {
@@ -40,6 +42,7 @@ const LENGTH_COMMANDS: Record<KeyType, string> = {
   zset: 'ZCARD',
   stream: 'XLEN',
   sqldb: 'SQL.STATS',
+  trietype0: 'FT.SUGLEN',
 };
 
 /** The message of an action whose key has gone meanwhile. */

@@ -20,6 +20,7 @@ import { filtered, keyGone, keyMade } from './store.ts';
 import { SqlView } from './sql-view.tsx';
 import { StreamView } from './stream-view.tsx';
 import { StringView } from './string-view.tsx';
+import { SuggestionsView } from './suggestions-view.tsx';
 import { TtlForm } from './ttl-form.tsx';
 import { learnType } from './types.ts';
 import { Problem, useAction } from './use-action.tsx';
@@ -107,6 +108,8 @@ function Value(props: ValueProps): VNode {
       return <StreamView {...props} />;
     case 'sqldb':
       return <SqlView {...props} />;
+    case 'trietype0':
+      return <SuggestionsView {...props} />;
   }
 }
 

@@ -236,4 +236,5 @@ const TYPE_MARKS: Record<string, string> = {
   zset: 'Z',
   stream: 'X',
   sqldb: 'Q',
+  trietype0: 'T',
 };

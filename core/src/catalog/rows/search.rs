@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
         .reply("ok")
         .complexity("O(1)")
         .summary("Gives an index another name, which another index may have had"),
-    command("ft.alter", -5, "index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]")
+    command("ft.alter", -6, "index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]")
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Row] = &[
                 .complexity("O(1)")
                 .summary("Changes a setting until the server ends"),
         ]),
-    command("ft.create", -4, "index [option [option ...]] SCHEMA field type [option [option ...]]")
+    command("ft.create", -5, "index [option [option ...]] SCHEMA field type [option [option ...]]")
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
@@ -88,6 +88,12 @@ pub(super) const ROWS: &[Row] = &[
                 .complexity("O(N), N: rows")
                 .summary("Returns the next rows of a cursor"),
         ]),
+    command("ft.del", -3, "index document [DD]")
+        .since("7.2.4")
+        .flags("write")
+        .reply("bool")
+        .complexity("O(1)")
+        .summary("Deletes the hash that is a document of an index"),
     command("ft.dictadd", -3, "dict term [term ...]")
         .since("1.4.0")
         .flags("write denyoom")
@@ -124,13 +130,25 @@ pub(super) const ROWS: &[Row] = &[
         .reply("[bulk]")
         .complexity("O(1)")
         .summary("Shows how a query is understood, line by line"),
+    command("ft.get", 3, "index document")
+        .since("7.2.4")
+        .flags("readonly silent_reads")
+        .reply("[bulk]?")
+        .complexity("O(N), N: fields")
+        .summary("Returns the fields of a document of an index"),
     command("ft.info", 2, "index")
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("{text: value}")
         .complexity("O(N), N: segments")
         .summary("Returns what is known of an index"),
-    command("ft.profile", -4, "index <SEARCH | AGGREGATE> [LIMITED] QUERY query [option [option ...]]")
+    command("ft.mget", -3, "index document [document ...]")
+        .since("7.2.4")
+        .flags("readonly silent_reads")
+        .reply("[[bulk]?]")
+        .complexity("O(N), N: fields of all")
+        .summary("Returns the fields of documents of an index"),
+    command("ft.profile", -5, "index <SEARCH | AGGREGATE> [LIMITED] QUERY query [option [option ...]]")
         .since("7.2.4")
         .flags("readonly silent_reads searches")
         .reply("value")

@@ -371,7 +371,7 @@ pub(super) const ROWS: &[Row] = &[
     command("module", -2, "")
         .since("4.0.0")
         .complexity("depends on the subcommand")
-        .summary("Manages modules, of which there are none")
+        .summary("Manages modules, of which none can be loaded")
         .subcommands(&[
             command("module|help", 2, "")
                 .since("5.0.0")

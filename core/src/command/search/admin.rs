@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::indexes::{forget, index_of, keep};
 use super::stage::{present, update};
 use super::{create, maps};
+use crate::acl::{Denial, Reason};
+use crate::command::admission;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{CATALOG, SubWalk, Want};
@@ -24,20 +26,44 @@ const SHOWN: usize = 64;
 pub(super) fn check_engine(ctx: &Context<'_, '_>) -> Outcome {
     if ctx.admin.partitions() == 0 {
         return Err(CommandError::text(
-            "ERR search indexes are kept in the memory of one server, so a store of several servers (--engine tikv) has none",
+            "search indexes are kept in the memory of one server, so a store of several servers (--engine tikv) has none",
         ));
     }
     Ok(())
 }
 
-/// The index with this name or alias.
+/// The index with this name or alias, for a command that names it so in its error.
+///
+/// # Errors
+/// There is none.
+pub(super) fn find_known(ctx: &Context<'_, '_>, name: &[u8]) -> Result<Arc<Index>> {
+    check_engine(ctx)?;
+    present(ctx).find(ctx.db(), name).cloned().ok_or(CommandError::text("Unknown index name"))
+}
+
+/// The same for a search.
 ///
 /// # Errors
 /// There is none.
 pub(super) fn find(ctx: &Context<'_, '_>, name: &[u8]) -> Result<Arc<Index>> {
     check_engine(ctx)?;
     let found = present(ctx).find(ctx.db(), name).cloned();
-    found.ok_or_else(|| CommandError::owned(format!("ERR {}: no such index", quoted(name, SHOWN))))
+    found.ok_or_else(|| CommandError::owned(format!("{}: no such index", quoted(name, SHOWN))))
+}
+
+/// Whether the user may read all keys of an index, or read and write them, by the request that it has sent.
+///
+/// # Errors
+/// It may not.
+pub(super) fn check_access(ctx: &Context<'_, '_>, index: &Index, args: &[&[u8]], writes: bool) -> Outcome {
+    let user = ctx.client.access.user();
+    if user.is_unrestricted() {
+        return Ok(());
+    }
+    let spec = admission::find(args)?;
+    let denied =
+        index.definition.prefixes.iter().find(|prefix| !user.may_use_all((spec, args), prefix, writes));
+    denied.map_or(Ok(()), |prefix| Err(Box::new(Denial::new(user.name(), Reason::Key, prefix)).into()))
 }
 
 pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -45,17 +71,20 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (name, words) = (args[1], args.get(2..).unwrap_or_default());
     let set = present(ctx);
     if set.find(ctx.db(), name).is_some() {
-        return Err(CommandError::text("ERR Index already exists"));
+        return Err(CommandError::text("Index already exists"));
     }
     if name.is_empty() || name.len() > SEARCH_NAME_MAX_BYTES {
-        return Err(CommandError::owned(format!("ERR the name of an index has 1 to {SEARCH_NAME_MAX_BYTES} bytes")));
+        return Err(CommandError::owned(format!(
+            "the name of an index has 1 to {SEARCH_NAME_MAX_BYTES} bytes"
+        )));
     }
     if set.len() >= SEARCH_INDEXES_MAX {
-        return Err(CommandError::owned(format!("ERR there are {SEARCH_INDEXES_MAX} indexes at most")));
+        return Err(CommandError::owned(format!("there are {SEARCH_INDEXES_MAX} indexes at most")));
     }
     let mut definition = create::parse(name, ctx.db(), words)?;
     definition.number = ctx.shared.search.next_number();
-    let progress = if definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
+    let progress =
+        if definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
     let contents = Contents::new(progress);
     contents.note_use(ctx.now_ms());
     let index = index_of(ctx.admin, definition, Arc::new(contents));
@@ -64,9 +93,8 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     Ok(())
 }
 
-
 pub(super) fn alter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let index = find(ctx, args[1])?;
+    let index = find_known(ctx, args[1])?;
     let mut rest = args.get(2..).unwrap_or_default();
     let mut scans = true;
     if let [word, others @ ..] = rest
@@ -76,13 +104,16 @@ pub(super) fn alter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     let [schema, add, fields @ ..] = rest else { return Err(CommandError::SYNTAX) };
     if !is_option(schema, "SCHEMA") {
-        return Err(CommandError::owned(format!("ERR Unknown argument `{}`", quoted(schema, SHOWN))));
+        return Err(CommandError::owned(format!("Unknown argument `{}`", quoted(schema, SHOWN))));
     }
     if !is_option(add, "ADD") {
-        return Err(CommandError::owned(format!("ERR Unknown action passed to ALTER SCHEMA: {}", quoted(add, SHOWN))));
+        return Err(CommandError::owned(format!(
+            "Unknown action passed to ALTER SCHEMA: {}",
+            quoted(add, SHOWN)
+        )));
     }
     if fields.is_empty() {
-        return Err(CommandError::text("ERR No fields provided"));
+        return Err(CommandError::text("No fields provided"));
     }
     let old = &index.definition;
     let words: Vec<&[u8]> = old.words.iter().map(Vec::as_slice).chain(fields.iter().copied()).collect();
@@ -106,12 +137,15 @@ pub(super) fn alter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn drop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let index = find(ctx, args[1])?;
+    let index = find_known(ctx, args[1])?;
     let with_documents = match args.get(2..).unwrap_or_default() {
         [] => false,
         [word] if is_option(word, "DD") => true,
-        _ => return Err(CommandError::text("ERR Unknown argument")),
+        _ => return Err(CommandError::text("Unknown argument")),
     };
+    if with_documents {
+        check_access(ctx, &index, args, true)?;
+    }
     drop_index(ctx, &index, with_documents)?;
     ctx.reply.ok();
     Ok(())
@@ -143,28 +177,25 @@ pub(crate) fn drop_index(ctx: &mut Context<'_, '_>, index: &Arc<Index>, with_doc
 
 pub(super) fn list(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
     let (set, db) = (present(ctx), ctx.db());
-    let names: Vec<&[u8]> = set
-        .iter()
-        .filter(|index| index.definition.db == db)
-        .map(|index| &*index.definition.name)
-        .collect();
+    let names: Vec<&[u8]> =
+        set.iter().filter(|index| index.definition.db == db).map(|index| &*index.definition.name).collect();
     ctx.reply.set(names.len());
     names.iter().for_each(|name| ctx.reply.bulk(name));
     Ok(())
 }
 
 pub(super) fn alias_add(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let (alias, index) = (args[1], find(ctx, args[2])?);
+    let (alias, index) = (args[1], find_known(ctx, args[2])?);
     if present(ctx).find(ctx.db(), alias).is_some() {
-        return Err(CommandError::text("ERR Alias already exists"));
+        return Err(CommandError::text("Alias already exists"));
     }
     set_alias(ctx, &index, alias)
 }
 
 pub(super) fn alias_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let (alias, index) = (args[1], find(ctx, args[2])?);
+    let (alias, index) = (args[1], find_known(ctx, args[2])?);
     if present(ctx).named(ctx.db(), alias).is_some() {
-        return Err(CommandError::text("ERR Alias already exists"));
+        return Err(CommandError::text("Alias already exists"));
     }
     if let Some(before) = present(ctx).aliased(ctx.db(), alias).cloned() {
         if before.definition.name == index.definition.name {
@@ -179,7 +210,7 @@ pub(super) fn alias_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome
 pub(super) fn alias_del(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     check_engine(ctx)?;
     let Some(index) = present(ctx).aliased(ctx.db(), args[1]).cloned() else {
-        return Err(CommandError::text("ERR Alias does not exist"));
+        return Err(CommandError::text("Alias does not exist"));
     };
     take_alias(ctx, &index, args[1])?;
     ctx.reply.ok();
@@ -188,7 +219,7 @@ pub(super) fn alias_del(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 fn set_alias(ctx: &mut Context<'_, '_>, index: &Arc<Index>, alias: &[u8]) -> Outcome {
     if alias.is_empty() || alias.len() > SEARCH_NAME_MAX_BYTES {
-        return Err(CommandError::owned(format!("ERR an alias has 1 to {SEARCH_NAME_MAX_BYTES} bytes")));
+        return Err(CommandError::owned(format!("an alias has 1 to {SEARCH_NAME_MAX_BYTES} bytes")));
     }
     let mut definition = index.definition.clone();
     definition.aliases.push(alias.into());
@@ -204,7 +235,7 @@ fn take_alias(ctx: &mut Context<'_, '_>, index: &Arc<Index>, alias: &[u8]) -> Ou
 }
 
 pub(super) fn synonyms_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let index = find(ctx, args[1])?;
+    let index = find_known(ctx, args[1])?;
     let (group, mut words) = (args[2], args.get(3..).unwrap_or_default());
     if let [word, others @ ..] = words
         && is_option(word, "SKIPINITIALSCAN")
@@ -213,7 +244,7 @@ pub(super) fn synonyms_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
         words = others;
     }
     if words.is_empty() {
-        return Err(CommandError::text("ERR wrong number of arguments for 'ft.synupdate' command"));
+        return Err(CommandError::text("wrong number of arguments for 'ft.synupdate' command"));
     }
     let mut definition = index.definition.clone();
     let group = String::from_utf8_lossy(group).into_owned();
@@ -225,7 +256,9 @@ pub(super) fn synonyms_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
         }
     }
     if definition.synonyms.groups_of.len() > SEARCH_SYNONYMS_MAX {
-        return Err(CommandError::owned(format!("ERR an index has {SEARCH_SYNONYMS_MAX} words with synonyms at most")));
+        return Err(CommandError::owned(format!(
+            "an index has {SEARCH_SYNONYMS_MAX} words with synonyms at most"
+        )));
     }
     keep(ctx, Arc::new(index.with(definition)))?;
     ctx.reply.ok();
@@ -233,7 +266,7 @@ pub(super) fn synonyms_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
 }
 
 pub(super) fn synonyms_dump(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let index = find(ctx, args[1])?;
+    let index = find_known(ctx, args[1])?;
     let groups_of = &index.definition.synonyms.groups_of;
     ctx.reply.map(groups_of.len());
     for (word, groups) in groups_of {

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use super::admin::find;
+use super::admin::{check_access, find};
 use super::answer::{Hit, is_still_there};
-use super::find::{Asked, Matched, matches};
+use super::find::{self, Asked, Ended};
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{EngineError, SubWalk, Want};
 use crate::limits::{SEARCH_CURSOR_IDLE_MS, SEARCH_CURSOR_ROWS};
 use crate::resp::{Protocol, Reply, parse_i64};
 use crate::search::aggregate::{self, Facts, FieldFacts, Input, InputKind, Pipeline, Plan, Row};
-use crate::search::schema::FieldKind;
+use crate::search::evaluate::Wanted;
+use crate::search::schema::{FieldId, FieldKind};
+use crate::search::text::analyze;
 use crate::search::value::{Message, Value};
 use crate::server::outbox::Action;
 use crate::server::search::{CursorRow, Index, SearchCursor};
@@ -22,7 +24,7 @@ type Result<T> = std::result::Result<T, CommandError>;
 const TRIES: usize = 3;
 
 pub(super) fn client_error(text: Message) -> CommandError {
-    CommandError::owned(format!("ERR {text}"))
+    CommandError::owned(format!("{text}"))
 }
 
 pub(super) fn aggregate(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -30,16 +32,21 @@ pub(super) fn aggregate(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     match cursor {
         None => write(ctx.reply, total, &rows),
         Some(cursor) => {
-            let count = cursor.count.and_then(|count| usize::try_from(count).ok()).unwrap_or(SEARCH_CURSOR_ROWS).max(1);
+            let count = cursor
+                .count
+                .and_then(|count| usize::try_from(count).ok())
+                .unwrap_or(SEARCH_CURSOR_ROWS)
+                .max(1);
             let max_idle_ms = cursor.max_idle_ms.unwrap_or(SEARCH_CURSOR_IDLE_MS).min(SEARCH_CURSOR_IDLE_MS);
             let mut rows = rows;
             let rest = rows.split_off(rows.len().min(count));
             let id = match rest.is_empty() {
                 true => 0,
                 false => {
-                    let cursor = SearchCursor::new(index.definition.number, rest, count, max_idle_ms, ctx.now_ms());
+                    let cursor =
+                        SearchCursor::new(index.definition.number, rest, count, max_idle_ms, ctx.now_ms());
                     let id = ctx.shared.search.cursors.add(cursor);
-                    id.ok_or(CommandError::text("ERR Too many cursors, or too many rows that wait to be read"))?
+                    id.ok_or(CommandError::text("Too many cursors, or too many rows that wait to be read"))?
                 }
             };
             ctx.reply.array(2);
@@ -55,9 +62,11 @@ type Computed = (Vec<CursorRow>, u64, Option<aggregate::Cursor>, Arc<Index>);
 
 pub(super) fn compute(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Computed> {
     let index = find(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
     super::ready(&index)?;
     let request = aggregate::parse(args.get(3..).unwrap_or_default()).map_err(client_error)?;
-    let asked = Asked::of_aggregate(&index, args[2], &request)?;
+    find::check_locks(ctx)?;
+    let asked = Asked::of_aggregate(ctx, &index, args[2], &request)?;
     let names = asked.distance_names();
     let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
     let schema = index.definition.schema.clone();
@@ -69,7 +78,7 @@ pub(super) fn compute(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Compu
     let plan = Plan::build(&request, &facts).map_err(client_error)?;
     for attempt in 0..=TRIES {
         if attempt == TRIES && !ctx.txn.holds_everything() {
-            return Err(super::find::lock_everything(ctx));
+            return Err(find::lock_everything(ctx));
         }
         if let Some((rows, total)) = attempt_once(ctx, &index, &asked, &plan)? {
             return Ok((rows, total, request.cursor, index));
@@ -78,29 +87,57 @@ pub(super) fn compute(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Compu
     Err(EngineError::Undeclared.into())
 }
 
+/// A match, as the index says it.
+struct Match {
+    hit: Hit,
+    /// Values of inputs that the index has.
+    values: Vec<Option<Value>>,
+}
+
 /// None if a document has changed since the index was read.
 fn attempt_once(
     ctx: &mut Context<'_, '_>,
     index: &Arc<Index>,
-    asked: &Asked<'_>,
+    asked: &Asked,
     plan: &Plan,
 ) -> Result<Option<(Vec<CursorRow>, u64)>> {
-    let matched = matches(ctx, index, asked, &needed(index, plan))?;
-    if plan.is_count_only() {
-        return Ok(Some((Vec::new(), matched.len() as u64)));
+    let own = find::own_changes(ctx, index)?;
+    let (fields, names) = (known_fields(index, plan), asked.distance_names());
+    let is_count_only = plan.is_count_only();
+    let found = find::evaluate(ctx, index, (asked, &own), |views, found| {
+        if is_count_only {
+            return Ok((found.total(), Vec::new()));
+        }
+        let all = found.all(views)?.into_iter().filter_map(|matched| {
+            let view = views.get(matched.hit.view)?;
+            let mut key = Vec::new();
+            view.part.key(matched.hit.place, &mut key);
+            let distances = names.iter().cloned().zip(matched.distances).collect();
+            let hit = Hit { id: matched.hit.id, key, score: matched.hit.score, sort_key: None, distances };
+            Some(Match { hit, values: find::numbers(view, matched.hit.place, &fields) })
+        });
+        Ok((found.total(), all.collect()))
+    })?;
+    let (total, matched) = match found {
+        Ok(found) => found,
+        Err(Ended::Timeout) => return Err(CommandError::text("Timeout limit was reached")),
+        Err(Ended::Error(error)) => return Err(error),
+    };
+    if is_count_only {
+        return Ok(Some((Vec::new(), total)));
     }
     ctx.expect_work(matched.len() as u64)?;
+    let wanted = find::wanted(index, asked);
     let seed = ctx.client.random.u64(..);
     let mut pipeline = Pipeline::new(plan, seed);
     let mut rows = Vec::new();
-    let share = ctx.txn.share();
-    let budget = ctx.txn.budget();
+    let (share, budget) = (ctx.txn.share(), ctx.txn.budget());
     let mut ask = |bytes: u64| budget.ask(1, bytes).map_err(|_| Message::from(OUT_OF_MEMORY));
     for found in matched {
         if !pipeline.wants_more() {
             break;
         }
-        let Some(row) = read_row(ctx, index, plan, found)? else { return Ok(None) };
+        let Some(row) = read_row(ctx, index, (plan, &wanted), found)? else { return Ok(None) };
         let made = pipeline.push(row, &mut ask).map_err(pipeline_error)?;
         rows.extend(made.map(|row| shown(plan, row)));
         share.look().map_err(EngineError::from)?;
@@ -121,7 +158,7 @@ fn pipeline_error(text: Message) -> CommandError {
 }
 
 /// The fields whose values the index itself has, by the number of the input: they are read with the matches, and need no look at the hash.
-fn needed(index: &Index, plan: &Plan) -> Vec<Option<crate::search::schema::FieldId>> {
+fn known_fields(index: &Index, plan: &Plan) -> Vec<Option<crate::search::schema::FieldId>> {
     let schema = &index.definition.schema;
     let of = |input: &Input| {
         let (id, field) = schema.find(&input.path)?;
@@ -131,27 +168,33 @@ fn needed(index: &Index, plan: &Plan) -> Vec<Option<crate::search::schema::Field
     plan.inputs().iter().map(of).collect()
 }
 
-fn read_row(ctx: &mut Context<'_, '_>, index: &Arc<Index>, plan: &Plan, found: Matched) -> Result<Option<Row>> {
+fn read_row(
+    ctx: &mut Context<'_, '_>,
+    index: &Arc<Index>,
+    (plan, wanted): (&Plan, &Wanted<'_>),
+    found: Match,
+) -> Result<Option<Row>> {
     let db = index.definition.db;
-    let hit = Hit { id: found.id, key: found.key, score: found.score, sort_key: None, distances: Vec::new() };
+    let hit = found.hit;
     let mut row = Row { values: vec![None; plan.width()], others: Vec::new() };
-    let reads = |input: &Input, value: &Option<Value>| {
-        input.kind == InputKind::Property && input.path != b"__key" && value.is_none()
+    let reads = |input: &Input, value: &Option<Value>| match input.kind {
+        InputKind::Property => input.path != b"__key" && value.is_none(),
+        InputKind::MatchedTerms => true,
+        InputKind::Distance | InputKind::Score => false,
     };
-    let must_read = plan.loads_all() || plan.inputs().iter().zip(&found.values).any(|(input, value)| reads(input, value));
+    let must_read =
+        plan.loads_all() || plan.inputs().iter().zip(&found.values).any(|(input, value)| reads(input, value));
     if must_read && !is_still_there(ctx, index, &hit)? {
         return Ok(None);
     }
     for (input, known) in plan.inputs().iter().zip(found.values) {
         let value = match input.kind {
             InputKind::Distance => {
-                let named = found.distances.iter().find(|(name, _)| *name == input.path);
+                let named = hit.distances.iter().find(|(name, _)| *name == input.path);
                 named.map(|(_, distance)| Value::Number(*distance))
             }
-            InputKind::Score => Some(Value::Number(found.score)),
-            InputKind::MatchedTerms => {
-                Some(Value::list(found.terms.iter().map(|term| Value::text(term)).collect()))
-            }
+            InputKind::Score => Some(Value::Number(hit.score)),
+            InputKind::MatchedTerms => Some(Value::list(matched_terms(ctx, index, &hit.key, wanted)?)),
             InputKind::Property if input.path == b"__key" => Some(Value::text(&hit.key)),
             InputKind::Property if known.is_some() => known,
             InputKind::Property => {
@@ -178,6 +221,26 @@ fn read_row(ctx: &mut Context<'_, '_>, index: &Arc<Index>, plan: &Plan, found: M
     Ok(Some(row))
 }
 
+/// The words of a document that the query asked for.
+fn matched_terms(
+    ctx: &mut Context<'_, '_>,
+    index: &Index,
+    key: &[u8],
+    wanted: &Wanted<'_>,
+) -> Result<Vec<Value>> {
+    let (schema, mut terms) = (&index.definition.schema, std::collections::BTreeSet::new());
+    for (number, field) in (0..).zip(&schema.fields) {
+        let FieldKind::Text { has_stems, .. } = field.kind else { continue };
+        let Some(text) = ctx.txn.sub_value(index.definition.db, key, &field.path)? else { continue };
+        analyze(schema.analyzer, &text, &|word| schema.is_stop_word(word), &mut |token| {
+            if wanted.find(token.text, Some((FieldId(number), has_stems))).is_some() {
+                terms.insert(token.text.as_bytes().to_vec());
+            }
+        });
+    }
+    Ok(terms.iter().map(|term| Value::text(term)).collect())
+}
+
 /// What a row shows.
 fn shown(plan: &Plan, mut row: Row) -> CursorRow {
     let mut fields: CursorRow = plan
@@ -189,7 +252,7 @@ fn shown(plan: &Plan, mut row: Row) -> CursorRow {
     fields
 }
 
-fn write(reply: &mut Reply, total: u64, rows: &[CursorRow]) {
+pub(super) fn write(reply: &mut Reply, total: u64, rows: &[CursorRow]) {
     let total = i64::try_from(total).unwrap_or(i64::MAX);
     if reply.protocol() == Protocol::Resp3 {
         reply.map(5);
@@ -243,19 +306,20 @@ pub(super) fn cursor(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let rest = args.get(2..).unwrap_or_default();
     let (name, id, options) = match rest {
         [name, id, options @ ..] => (*name, *id, options),
-        _ => return Err(CommandError::text("ERR wrong number of arguments for 'ft.cursor' command")),
+        _ => return Err(CommandError::text("wrong number of arguments for 'ft.cursor' command")),
     };
     let index = find(ctx, name)?;
-    let id = parse_i64(id).and_then(|id| u64::try_from(id).ok()).ok_or(CommandError::text("ERR Bad cursor ID"))?;
+    let id =
+        parse_i64(id).and_then(|id| u64::try_from(id).ok()).ok_or(CommandError::text("Bad cursor ID"))?;
     let number = index.definition.number;
-    let missing = || CommandError::text("ERR Cursor not found");
+    let missing = || CommandError::text("Cursor not found");
     if is_option(args[1], "READ") {
         let count = match options {
             [] => 0,
             [word, count] if is_option(word, "COUNT") => parse_i64(count)
                 .and_then(|count| usize::try_from(count).ok())
                 .filter(|count| *count > 0)
-                .ok_or(CommandError::text("ERR Bad value for COUNT"))?,
+                .ok_or(CommandError::text("Bad value for COUNT"))?,
             _ => return Err(CommandError::SYNTAX),
         };
         let passed = ctx.outbox.passed_rows(id);
@@ -269,7 +333,7 @@ pub(super) fn cursor(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     let is_del = is_option(args[1], "DEL");
     if !is_del && !is_option(args[1], "GC") {
-        return Err(CommandError::text("ERR unknown subcommand"));
+        return Err(CommandError::text("unknown subcommand"));
     }
     if is_del && !ctx.shared.search.cursors.remove(id, number) {
         return Err(missing());

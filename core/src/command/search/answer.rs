@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::find::is_own;
 use super::maps;
 use super::request::{Request, Returned};
 use super::stage::update;
@@ -94,8 +95,8 @@ pub(super) fn is_still_there(ctx: &mut Context<'_, '_>, index: &Arc<Index>, hit:
             ctx.search.documents.push(change);
         }
     }
-    // Within the transaction the document may be one of its own, whose entry is not written yet.
-    Ok(hit.id == DocumentId::MAX && root.is_some_and(|root| root.kind == Kind::Hash))
+    // A document of the transaction's own has no entry yet.
+    Ok(is_own(hit.id) && root.is_some_and(|root| root.kind == Kind::Hash))
 }
 
 fn returned_fields(
@@ -123,7 +124,7 @@ fn returned_fields(
 
 /// A number as replies show it.
 pub(super) fn number(value: f64) -> Vec<u8> {
-    format_f64(value).into_bytes()
+    format_f64(value).as_bytes().to_vec()
 }
 
 /// Writes the reply.

@@ -43,11 +43,13 @@ impl<'w> Words<'w> {
     }
 
     fn integer(&mut self, of: &str) -> Result<i64> {
-        parse_i64(self.value(of)?).ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
+        parse_i64(self.value(of)?)
+            .ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
     }
 
     fn float(&mut self, of: &str) -> Result<f64> {
-        parse_f64(self.value(of)?).ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
+        parse_f64(self.value(of)?)
+            .ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
     }
 
     fn list(&mut self, of: &str) -> Result<&'w [&'w [u8]]> {
@@ -61,7 +63,7 @@ impl<'w> Words<'w> {
 }
 
 fn bad_arguments(of: &str, why: &str) -> CommandError {
-    CommandError::owned(format!("ERR Bad arguments for {of}: {why}"))
+    CommandError::owned(format!("Bad arguments for {of}: {why}"))
 }
 
 /// The definition of an index from the words behind its name.
@@ -93,7 +95,7 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
     let mut schema = Schema::default();
     let mut words = Words { left: words };
     loop {
-        let Some(word) = words.next() else { return Err(CommandError::text("ERR No schema found")) };
+        let Some(word) = words.next() else { return Err(CommandError::text("No schema found")) };
         if is_option(word, "SCHEMA") {
             break;
         }
@@ -103,7 +105,7 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
         definition.prefixes.push(Box::default());
     }
     if words.left.is_empty() {
-        return Err(CommandError::text("ERR Fields arguments are missing"));
+        return Err(CommandError::text("Fields arguments are missing"));
     }
     while !words.left.is_empty() {
         // FT.ALTER leaves its words behind those of FT.CREATE.
@@ -114,13 +116,18 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
 }
 
 /// Reads one option of FT.CREATE before SCHEMA.
-fn option(word: &[u8], words: &mut Words<'_>, definition: &mut Definition, schema: &mut Schema) -> Result<()> {
+fn option(
+    word: &[u8],
+    words: &mut Words<'_>,
+    definition: &mut Definition,
+    schema: &mut Schema,
+) -> Result<()> {
     match word.to_ascii_uppercase().as_slice() {
         b"ON" => match words.value("ON")? {
             kind if is_option(kind, "HASH") => definition.kind = Kind::Hash,
             kind => {
                 let kind = quoted(kind, SHOWN);
-                return Err(CommandError::owned(format!("ERR Invalid rule type: {kind}")));
+                return Err(CommandError::owned(format!("Invalid rule type: {kind}")));
             }
         },
         b"PREFIX" => {
@@ -132,8 +139,8 @@ fn option(word: &[u8], words: &mut Words<'_>, definition: &mut Definition, schem
         }
         b"FILTER" => {
             let text = words.value("FILTER")?;
-            let expression = Expression::parse(text)
-                .map_err(|error| CommandError::owned(format!("ERR {error}")))?;
+            let expression =
+                Expression::parse(text).map_err(|error| CommandError::owned(format!("{error}")))?;
             let fields = expression.names().to_vec();
             definition.filter = Some(Filter { text: text.to_vec(), expression, fields });
         }
@@ -142,7 +149,7 @@ fn option(word: &[u8], words: &mut Words<'_>, definition: &mut Definition, schem
         b"SCORE" => {
             definition.score = words.float("SCORE")?;
             if !(0.0..=1.0).contains(&definition.score) {
-                return Err(CommandError::text("ERR Invalid score: must be between 0 and 1"));
+                return Err(CommandError::text("Invalid score: must be between 0 and 1"));
             }
         }
         b"SCORE_FIELD" => definition.score_field = Some(words.value("SCORE_FIELD")?.into()),
@@ -175,12 +182,12 @@ fn option(word: &[u8], words: &mut Words<'_>, definition: &mut Definition, schem
             schema.analyzer = match words.value("ANALYZER")? {
                 word if is_option(word, "WORDS") => Analyzer::Words,
                 word if is_option(word, "INSTANT") => Analyzer::Instant,
-                _ => return Err(CommandError::text("ERR ANALYZER is WORDS or INSTANT")),
+                _ => return Err(CommandError::text("ANALYZER is WORDS or INSTANT")),
             }
         }
         _ => {
             let word = quoted(word, SHOWN);
-            return Err(CommandError::owned(format!("ERR Unknown argument `{word}`")));
+            return Err(CommandError::owned(format!("Unknown argument `{word}`")));
         }
     }
     Ok(())
@@ -193,7 +200,7 @@ fn option(word: &[u8], words: &mut Words<'_>, definition: &mut Definition, schem
 pub(super) fn language(name: &[u8]) -> Result<Language> {
     Language::named(name).ok_or_else(|| {
         let name = quoted(name, SHOWN);
-        CommandError::owned(format!("ERR Invalid language: {name}"))
+        CommandError::owned(format!("Invalid language: {name}"))
     })
 }
 
@@ -203,11 +210,11 @@ fn add_field(words: &mut Words<'_>, schema: &mut Schema) -> Result<()> {
     let name = if words.take("AS") { words.value("AS")? } else { path };
     if schema.find(name).is_some() {
         let name = quoted(name, SHOWN);
-        return Err(CommandError::owned(format!("ERR Duplicate field in schema - {name}")));
+        return Err(CommandError::owned(format!("Duplicate field in schema - {name}")));
     }
     let kind = words.next().ok_or_else(|| {
         let name = quoted(name, SHOWN);
-        CommandError::owned(format!("ERR Field `{name}` does not have a type"))
+        CommandError::owned(format!("Field `{name}` does not have a type"))
     })?;
     let mut field = Field {
         name: name.to_vec(),
@@ -226,11 +233,11 @@ fn add_field(words: &mut Words<'_>, schema: &mut Schema) -> Result<()> {
         b"GEO" => FieldKind::Geo,
         b"VECTOR" => FieldKind::Vector(vector(words)?),
         b"GEOSHAPE" => {
-            return Err(CommandError::text("ERR GEOSHAPE fields are not supported; use GEO for points"));
+            return Err(CommandError::text("GEOSHAPE fields are not supported; use GEO for points"));
         }
         _ => {
             let name = quoted(name, SHOWN);
-            return Err(CommandError::owned(format!("ERR Invalid field type for field `{name}`")));
+            return Err(CommandError::owned(format!("Invalid field type for field `{name}`")));
         }
     };
     while common(words, &mut field) {}
@@ -267,7 +274,7 @@ fn text(words: &mut Words<'_>, field: &mut Field) -> Result<FieldKind> {
             has_suffixes = true;
         } else if words.take("PHONETIC") {
             return Err(CommandError::text(
-                "ERR PHONETIC fields are not supported; fuzzy words (%word%) find what is spelt otherwise",
+                "PHONETIC fields are not supported; fuzzy words (%word%) find what is spelt otherwise",
             ));
         } else if !common(words, field) {
             return Ok(FieldKind::Text { weight, has_stems, has_suffixes });
@@ -281,7 +288,7 @@ fn tag(words: &mut Words<'_>, field: &mut Field) -> Result<FieldKind> {
         if words.take("SEPARATOR") {
             let [only] = words.value("SEPARATOR")? else {
                 return Err(CommandError::text(
-                    "ERR Tag separator must be a single character. Got `multiple characters`",
+                    "Tag separator must be a single character. Got `multiple characters`",
                 ));
             };
             separator = *only;
@@ -299,7 +306,9 @@ fn vector(words: &mut Words<'_>) -> Result<VectorOptions> {
     let algorithm = words.value("vector similarity algorithm")?;
     let is_hnsw = is_option(algorithm, "HNSW");
     if !is_hnsw && !is_option(algorithm, "FLAT") {
-        return Err(CommandError::text("ERR Bad arguments for vector similarity algorithm: FLAT and HNSW are supported"));
+        return Err(CommandError::text(
+            "Bad arguments for vector similarity algorithm: FLAT and HNSW are supported",
+        ));
     }
     let attributes = words.list("vector similarity number of parameters")?;
     let (mut dimension, mut number, mut metric) = (None, None, None);
@@ -307,15 +316,19 @@ fn vector(words: &mut Words<'_>) -> Result<VectorOptions> {
     for pair in attributes.chunks(2) {
         let [name, value] = pair else {
             return Err(CommandError::text(
-                "ERR Bad number of arguments for vector similarity index: got an odd number of parameters",
+                "Bad number of arguments for vector similarity index: got an odd number of parameters",
             ));
         };
         let name = String::from_utf8_lossy(name).to_ascii_uppercase();
-        let bad = |what: &str| CommandError::owned(format!("ERR Bad arguments for vector similarity {what}"));
+        let bad = |what: &str| CommandError::owned(format!("Bad arguments for vector similarity {what}"));
         match name.as_str() {
             "DIM" => {
                 let found = parse_i64(value).and_then(|value| u32::try_from(value).ok());
-                dimension = Some(found.filter(|found| (1..=SEARCH_VECTOR_MAX_DIMENSION).contains(found)).ok_or_else(|| bad("HNSW index DIM"))?);
+                dimension = Some(
+                    found
+                        .filter(|found| (1..=SEARCH_VECTOR_MAX_DIMENSION).contains(found))
+                        .ok_or_else(|| bad("HNSW index DIM"))?,
+                );
             }
             "TYPE" => number = Some(number_named(value).ok_or_else(|| bad("index type"))?),
             "DISTANCE_METRIC" => metric = Some(metric_named(value).ok_or_else(|| bad("index metric"))?),
@@ -330,7 +343,9 @@ fn vector(words: &mut Words<'_>) -> Result<VectorOptions> {
         known.push((name, String::from_utf8_lossy(value).into_owned()));
     }
     let missing = |what: &str| {
-        CommandError::owned(format!("ERR Missing mandatory parameter: cannot create vector index without specifying {what} argument"))
+        CommandError::owned(format!(
+            "Missing mandatory parameter: cannot create vector index without specifying {what} argument"
+        ))
     };
     Ok(VectorOptions {
         dimension: dimension.ok_or_else(|| missing("DIM"))?,
@@ -364,10 +379,12 @@ fn check_room(schema: &Schema, field: &Field) -> Result<()> {
     let is_text = |field: &Field| matches!(field.kind, FieldKind::Text { .. });
     let texts = schema.fields.iter().filter(|field| is_text(field)).count();
     if schema.fields.len() >= SEARCH_FIELDS_MAX {
-        return Err(CommandError::owned(format!("ERR Schema is limited to {SEARCH_FIELDS_MAX} fields")));
+        return Err(CommandError::owned(format!("Schema is limited to {SEARCH_FIELDS_MAX} fields")));
     }
     if is_text(field) && texts >= SEARCH_TEXT_FIELDS_MAX {
-        return Err(CommandError::owned(format!("ERR Schema is limited to {SEARCH_TEXT_FIELDS_MAX} TEXT fields")));
+        return Err(CommandError::owned(format!(
+            "Schema is limited to {SEARCH_TEXT_FIELDS_MAX} TEXT fields"
+        )));
     }
     Ok(())
 }

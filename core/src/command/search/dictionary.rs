@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::hash::{self, ListpackLimits};
 use crate::data::suggestions;
@@ -73,4 +74,22 @@ pub(super) fn dictdump(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         })?;
     }
     Ok(())
+}
+
+/// The terms of a dictionary that another command names.
+///
+/// # Errors
+/// There is none of this name; or the engine's.
+pub(super) fn terms(ctx: &mut Context<'_, '_>, name: &[u8]) -> Result<Vec<Vec<u8>>, CommandError> {
+    let key = key_of(name)?;
+    if hash::root(ctx.txn, CATALOG, &key)?.is_none() {
+        let name = quoted(name, 64);
+        return Err(CommandError::owned(format!("Dict does not exist: {name}")));
+    }
+    let mut terms = Vec::new();
+    ctx.txn.sub_scan(CATALOG, &key, SubWalk::all(Want::Subkeys), &mut |term, _| {
+        terms.push(term.to_vec());
+        ControlFlow::Continue(())
+    })?;
+    Ok(terms)
 }

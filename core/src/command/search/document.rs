@@ -26,7 +26,12 @@ impl Fields {
 ///
 /// # Errors
 /// The engine's.
-pub(super) fn read(txn: &mut Txn<'_>, index: &Index, (db, key): (Db, &[u8]), id: DocumentId) -> Result<Option<Prepared>> {
+pub(super) fn read(
+    txn: &mut Txn<'_>,
+    index: &Index,
+    (db, key): (Db, &[u8]),
+    id: DocumentId,
+) -> Result<Option<Prepared>> {
     let definition = &index.definition;
     match txn.root(db, key)? {
         Some(root) if root.kind == Kind::Hash && definition.kind == Kind::Hash => {}
@@ -86,7 +91,12 @@ fn fields_of(txn: &mut Txn<'_>, definition: &Definition, (db, key): (Db, &[u8]))
 }
 
 /// None if a value cannot be indexed: then the document is in the index not at all, as in RediSearch.
-fn source<'f>(definition: &Definition, key: &'f [u8], fields: &'f Fields, id: DocumentId) -> Option<Source<'f>> {
+fn source<'f>(
+    definition: &Definition,
+    key: &'f [u8],
+    fields: &'f Fields,
+    id: DocumentId,
+) -> Option<Source<'f>> {
     let schema = &definition.schema;
     let mut source = Source { id, key, score: definition.score as f32, ..Source::default() };
     if let Some(score) = definition.score_field.as_ref().and_then(|name| fields.get(name)) {
@@ -98,7 +108,9 @@ fn source<'f>(definition: &Definition, key: &'f [u8], fields: &'f Fields, id: Do
     for (field, number) in schema.fields.iter().zip(0..) {
         let Some(value) = fields.get(&field.path) else { continue };
         let number = FieldId(number);
-        if field.is_sortable && matches!(field.kind, FieldKind::Text { .. } | FieldKind::Tag { .. } | FieldKind::Geo) {
+        if field.is_sortable
+            && matches!(field.kind, FieldKind::Text { .. } | FieldKind::Tag { .. } | FieldKind::Geo)
+        {
             source.sort_texts.push((number, value));
         }
         source.values.extend(indexed(schema, number, value)?.map(|value| (number, value)));

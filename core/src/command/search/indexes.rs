@@ -61,12 +61,16 @@ pub(super) fn read(field: &[u8], text: &[u8], seed: u64) -> Result<Definition> {
     let db = parse_i64(db).and_then(|db| Db::try_from(db).ok()).ok_or_else(bad)?;
     let words = split_line(text).ok_or_else(bad)?;
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-    let [number_word, number, _, since, scanned_word, scanned, aliases_word, aliases, rest @ ..] = words.as_slice() else {
+    let [number_word, number, _, since, scanned_word, scanned, aliases_word, aliases, rest @ ..] =
+        words.as_slice()
+    else {
         return Err(bad());
     };
     let whole = |word: &[u8]| std::str::from_utf8(word).ok().and_then(|text| text.parse::<u64>().ok());
     let count = |word: &[u8]| parse_i64(word).and_then(|count| usize::try_from(count).ok());
-    let is_named = is_option(number_word, "NUMBER") && is_option(scanned_word, "SCANNED") && is_option(aliases_word, "ALIASES");
+    let is_named = is_option(number_word, "NUMBER")
+        && is_option(scanned_word, "SCANNED")
+        && is_option(aliases_word, "ALIASES");
     if !is_named {
         return Err(bad());
     }

@@ -1,14 +1,16 @@
 //! FT.INFO.
 
-use super::admin::find;
+use super::admin::find_known;
 use crate::command::{Context, Outcome};
 use crate::engine::Kind;
+use crate::limits::SEARCH_CURSORS_MAX;
 use crate::resp::Reply;
 use crate::search::schema::{Analyzer, Field, FieldKind, Metric, Number};
+use crate::server::Shared;
 use crate::server::search::{Definition, Progress};
 
 pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let index = find(ctx, args[1])?;
+    let index = find_known(ctx, args[1])?;
     let (definition, facts) = (&index.definition, index.contents.facts());
     let (indexing, share) = match index.contents.progress() {
         Progress::Ready => (0, 1.0),
@@ -17,41 +19,49 @@ pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         Progress::Scanning { done, of } => (1, (done as f64 / of.max(1) as f64).min(1.0)),
     };
     let reply = &mut *ctx.reply;
-    reply.map(27);
+    let count = 29 + usize::from(definition.schema.stop_words.is_some());
+    reply.map(count);
     text(reply, "index_name", &definition.name);
     options(reply, definition);
     describe(reply, definition);
     reply.bulk(b"attributes");
     reply.array(definition.schema.fields.len());
     definition.schema.fields.iter().for_each(|field| attribute(reply, field));
+    for (name, value) in [
+        ("num_docs", facts.documents),
+        ("max_doc_id", facts.greatest_id),
+        ("num_terms", facts.terms),
+        ("num_records", facts.postings),
+        ("hash_indexing_failures", facts.failures),
+        ("number_of_uses", facts.uses),
+        ("indexing", indexing),
+        ("cleaning", 0),
+        ("segments", facts.segments),
+        ("unfrozen_docs", facts.unfrozen),
+    ] {
+        reply.bulk(name.as_bytes());
+        reply.integer(i64::try_from(value).unwrap_or(i64::MAX));
+    }
     let mut number = |name: &str, value: f64| {
         reply.bulk(name.as_bytes());
         reply.double(value);
     };
     let per = |bytes: u64, of: u64| if of == 0 { 0.0 } else { bytes as f64 / of as f64 };
     let megabytes = |bytes: u64| bytes as f64 / (1024.0 * 1024.0);
-    number("num_docs", facts.documents as f64);
-    number("max_doc_id", facts.greatest_id as f64);
-    number("num_terms", facts.terms as f64);
-    number("num_records", facts.postings as f64);
     number("inverted_sz_mb", megabytes(facts.segment_bytes + facts.delta_bytes));
     number("vector_index_sz_mb", 0.0);
     number("total_inverted_index_blocks", facts.segments as f64);
+    number("offset_vectors_sz_mb", 0.0);
     number("doc_table_size_mb", 0.0);
     number("sortable_values_size_mb", 0.0);
     number("key_table_size_mb", 0.0);
-    number("segments", facts.segments as f64);
-    number("unfrozen_docs", facts.unfrozen as f64);
     number("records_per_doc_avg", per(facts.postings, facts.documents));
     number("bytes_per_record_avg", per(facts.segment_bytes + facts.delta_bytes, facts.postings));
     number("offsets_per_term_avg", 0.0);
     number("offset_bits_per_record_avg", 0.0);
-    number("hash_indexing_failures", facts.failures as f64);
     number("total_indexing_time", 0.0);
-    number("indexing", f64::from(indexing));
     number("percent_indexed", share);
-    number("number_of_uses", facts.uses as f64);
-    number("cleaning", 0.0);
+    cursors(reply, ctx.shared, definition);
     stop_words(reply, definition);
     Ok(())
 }
@@ -175,9 +185,24 @@ fn metric_name(metric: Metric) -> &'static str {
 }
 
 fn stop_words(reply: &mut Reply, definition: &Definition) {
-    let none = Vec::new();
-    let words = definition.schema.stop_words.as_ref().unwrap_or(&none);
+    let Some(words) = &definition.schema.stop_words else { return };
     reply.bulk(b"stopwords_list");
     reply.array(words.len());
     words.iter().for_each(|word| reply.bulk(word.as_bytes()));
+}
+
+fn cursors(reply: &mut Reply, ctx: &Shared, definition: &Definition) {
+    let (of_index, all) = ctx.search.cursors.counts(definition.number);
+    let pairs = [
+        ("global_idle", all),
+        ("global_total", all),
+        ("index_capacity", SEARCH_CURSORS_MAX),
+        ("index_total", of_index),
+    ];
+    reply.bulk(b"cursor_stats");
+    reply.map(pairs.len());
+    for (name, value) in pairs {
+        reply.bulk(name.as_bytes());
+        reply.integer(i64::try_from(value).unwrap_or(i64::MAX));
+    }
 }

@@ -4,26 +4,38 @@
 mod admin;
 mod aggregate;
 mod answer;
+mod config;
 mod create;
 mod dictionary;
 mod document;
+mod documents;
 mod find;
 mod indexes;
 mod info;
+mod instant;
 mod maps;
+mod marks;
 mod open;
 mod request;
+mod profile;
 mod run;
+mod spelling;
 pub(crate) mod stage;
 mod suggest;
 mod tags;
 
 pub(crate) use admin::{drop_index, end_scan, index_key};
-pub use open::open;
 pub(crate) use open::Rebuild;
+pub use open::open;
 
 use super::{CommandError, Group, Outcome};
 use crate::server::search::{Index, Progress};
+
+/// The module as which clients know search.
+pub(crate) const MODULE_NAME: &str = "search";
+
+/// Its version, as RediSearch numbers its own: the one whose replies and defaults these are (8.0.1).
+pub(crate) const MODULE_VERSION: i64 = 80_001;
 
 /// The handlers of this group.
 pub(super) const HANDLERS: Group = &[
@@ -36,13 +48,16 @@ pub(super) const HANDLERS: Group = &[
     ("ft.config", config::config),
     ("ft.create", admin::create),
     ("ft.cursor", aggregate::cursor),
+    ("ft.del", documents::delete),
     ("ft.dictadd", dictionary::dictadd),
     ("ft.dictdel", dictionary::dictdel),
     ("ft.dictdump", dictionary::dictdump),
     ("ft.dropindex", admin::drop),
     ("ft.explain", run::explain),
     ("ft.explaincli", run::explain_lines),
+    ("ft.get", documents::get),
     ("ft.info", info::info),
+    ("ft.mget", documents::get_many),
     ("ft.profile", profile::profile),
     ("ft.search", run::search),
     ("ft.spellcheck", spelling::spellcheck),
@@ -65,7 +80,9 @@ fn ready(index: &Index) -> Outcome {
         Progress::Closed => Err(CommandError::text("LOADING the index is being opened")),
         Progress::Rebuilding { left, of } => {
             let share = 100 - (left * 100).checked_div(of).unwrap_or(0).min(100);
-            Err(CommandError::owned(format!("LOADING the index is being read again, {share} % of its documents are there")))
+            Err(CommandError::owned(format!(
+                "LOADING the index is being read again, {share} % of its documents are there"
+            )))
         }
     }
 }

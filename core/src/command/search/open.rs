@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::document;
 use super::indexes::{INDEXES, index_of, read};
 use super::maps::{Entry, MAP_PREFIX};
-use super::document;
 use crate::command::CommandError;
 use crate::command::definitions::Unreadable;
 use crate::engine::{CATALOG, Engine, EngineError, Start, SubWalk, Txn, Want, look_alone, run_alone};
@@ -47,7 +47,8 @@ pub fn open<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Vec<Unreadable
     for definition in &definitions {
         shared.search.note_number(definition.number);
     }
-    let mut stored = read_segments(server, &|number| definitions.iter().any(|definition| definition.number == number));
+    let mut stored =
+        read_segments(server, &|number| definitions.iter().any(|definition| definition.number == number));
     let mut indexes = Vec::new();
     for definition in definitions {
         let contents = Contents::opened(stored.remove(&definition.number).unwrap_or_default());
@@ -66,7 +67,10 @@ pub fn open<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Vec<Unreadable
 }
 
 /// Reads the derived files: valid segments by the number of their index. The others are litter.
-fn read_segments<E: Engine>(server: &Server<E>, is_known: &dyn Fn(u64) -> bool) -> BTreeMap<u64, Vec<Stored>> {
+fn read_segments<E: Engine>(
+    server: &Server<E>,
+    is_known: &dyn Fn(u64) -> bool,
+) -> BTreeMap<u64, Vec<Stored>> {
     let search = &server.shared.search;
     let mut segments: BTreeMap<u64, Vec<Stored>> = BTreeMap::new();
     for number in server.engine.list_derived() {
@@ -116,7 +120,9 @@ fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Resu
             let mut entries = Vec::new();
             look_alone(&server.engine, (CATALOG, &[map]), now_ms, &mut |txn| {
                 entries.clear();
-                walk(txn, map, after.as_deref(), ENTRIES_AT_A_TIME, &mut |key, entry| entries.push((key.to_vec(), entry)))
+                walk(txn, map, after.as_deref(), ENTRIES_AT_A_TIME, &mut |key, entry| {
+                    entries.push((key.to_vec(), entry))
+                })
             })?;
             all += entries.len() as u64;
             let ids = &mut entries.iter().map(|(_, entry)| (entry.id, entry.expires_at_ms));
@@ -129,7 +135,8 @@ fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Resu
         }
     }
     server.shared.search.add_litter(index.contents.drop_dead());
-    let next = if index.definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
+    let next =
+        if index.definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
     if missing == 0 {
         index.contents.set_progress(next);
         return Ok(());
@@ -191,7 +198,11 @@ impl Rebuild {
     pub fn step<E: Engine>(&mut self, server: &Server<E>, now_ms: u64) -> Result<bool> {
         let index = self.index.clone();
         let Some(map) = index.maps.get(self.map) else {
-            let next = if index.definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
+            let next = if index.definition.is_scanned {
+                Progress::Ready
+            } else {
+                Progress::Scanning { done: 0, of: 0 }
+            };
             index.contents.set_progress(next);
             return Ok(false);
         };
@@ -210,8 +221,10 @@ impl Rebuild {
             for (key, entry) in lacking {
                 done += 1;
                 // A document that is not what its entry says is missing, as it would be if its key had gone.
-                if let Some(prepared) = document::read(txn, &index, (db, &key), entry.id).map_err(CommandError::into_engine_error)? {
-                    grown += index.contents.restore(&index.definition.schema, prepared);
+                if let Some(prepared) = document::read(txn, &index, (db, &key), entry.id)
+                    .map_err(CommandError::into_engine_error)?
+                {
+                    grown += index.contents.restore(&prepared);
                 }
             }
             Ok(())
@@ -221,7 +234,8 @@ impl Rebuild {
         if let Progress::Rebuilding { left, of } = index.contents.progress() {
             index.contents.set_progress(Progress::Rebuilding { left: left.saturating_sub(done), of });
         }
-        (self.after, self.map) = if count < SEARCH_REBUILT_IN_A_STEP { (None, self.map + 1) } else { (last, self.map) };
+        (self.after, self.map) =
+            if count < SEARCH_REBUILT_IN_A_STEP { (None, self.map + 1) } else { (last, self.map) };
         Ok(true)
     }
 }

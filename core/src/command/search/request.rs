@@ -87,6 +87,10 @@ pub(super) struct Request<'a> {
     pub dialect: Option<u8>,
     /// Postings that are read of a word in the order for search as one types; 0 for all.
     pub cap: Option<u64>,
+    /// Milliseconds after which it ends; 0 for any number.
+    pub timeout_ms: Option<u64>,
+    /// The numeric field by which popular documents come first, in the order for search as one types.
+    pub popularity: Option<&'a [u8]>,
     /// Answers of the same connection that nobody waits for any more are dropped.
     pub latest_only: bool,
 }
@@ -119,6 +123,8 @@ impl Default for Request<'_> {
             parameters: Vec::new(),
             dialect: None,
             cap: None,
+            timeout_ms: None,
+            popularity: None,
             latest_only: false,
         }
     }
@@ -153,7 +159,8 @@ impl<'a> Words<'a> {
     }
 
     pub fn integer(&mut self, of: &str) -> Result<i64> {
-        parse_i64(self.value(of)?).ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
+        parse_i64(self.value(of)?)
+            .ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
     }
 
     pub fn count(&mut self, of: &str) -> Result<u64> {
@@ -161,7 +168,8 @@ impl<'a> Words<'a> {
     }
 
     pub fn float(&mut self, of: &str) -> Result<f64> {
-        parse_f64(self.value(of)?).ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
+        parse_f64(self.value(of)?)
+            .ok_or_else(|| bad_arguments(of, "Could not convert argument to expected type"))
     }
 
     pub fn list(&mut self, of: &str) -> Result<&'a [&'a [u8]]> {
@@ -175,7 +183,7 @@ impl<'a> Words<'a> {
 }
 
 pub(super) fn bad_arguments(of: &str, why: &str) -> CommandError {
-    CommandError::owned(format!("ERR Bad arguments for {of}: {why}"))
+    CommandError::owned(format!("Bad arguments for {of}: {why}"))
 }
 
 impl<'a> Request<'a> {
@@ -192,7 +200,7 @@ impl<'a> Request<'a> {
         if request.offset.saturating_add(request.count) > SEARCH_RESULTS_MAX && request.count > 0 {
             request.count = request.count.min(SEARCH_RESULTS_MAX);
             if request.offset > SEARCH_RESULTS_MAX {
-                return Err(CommandError::owned(format!("ERR OFFSET exceeds maximum of {SEARCH_RESULTS_MAX}")));
+                return Err(CommandError::owned(format!("OFFSET exceeds maximum of {SEARCH_RESULTS_MAX}")));
             }
         }
         Ok(request)
@@ -221,7 +229,8 @@ impl<'a> Request<'a> {
             b"HIGHLIGHT" => self.highlight = Some(highlight(words)?),
             b"SLOP" => self.slop = Some(words.integer("SLOP")?),
             b"INORDER" => self.in_order = true,
-            b"TIMEOUT" => drop(words.count("TIMEOUT")?),
+            b"TIMEOUT" => self.timeout_ms = Some(words.count("TIMEOUT")?),
+            b"POPULARITY" => self.popularity = Some(words.value("POPULARITY")?),
             b"LANGUAGE" => self.language = Some(language(words.value("LANGUAGE")?)?),
             b"EXPANDER" => drop(words.value("EXPANDER")?),
             b"SCORER" => self.scorer = Some(words.value("SCORER")?),
@@ -236,21 +245,16 @@ impl<'a> Request<'a> {
             b"DIALECT" => self.dialect = Some(dialect(words)?),
             b"FORMAT" => match words.value("FORMAT")? {
                 format if is_option(format, "STRING") || is_option(format, "EXPAND") => {}
-                _ => return Err(CommandError::text("ERR FORMAT is STRING or EXPAND")),
+                _ => return Err(CommandError::text("FORMAT is STRING or EXPAND")),
             },
             b"CAP" => self.cap = Some(words.count("CAP")?),
             b"LATEST" => self.latest_only = true,
             _ => {
                 let word = quoted(word, SHOWN);
-                return Err(CommandError::owned(format!("ERR Unknown argument `{word}`")));
+                return Err(CommandError::owned(format!("Unknown argument `{word}`")));
             }
         }
         Ok(())
-    }
-
-    /// The value of a parameter of the query.
-    pub fn parameter(&self, name: &[u8]) -> Option<&'a [u8]> {
-        self.parameters.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
     }
 }
 
@@ -259,12 +263,12 @@ pub(super) fn parameters<'a>(words: &mut Words<'a>) -> Result<Vec<(&'a [u8], &'a
     let list = words.list("PARAMS")?;
     let (pairs, rest) = list.as_chunks::<2>();
     if !rest.is_empty() || pairs.is_empty() {
-        return Err(CommandError::text("ERR Parameters must be specified in PARAM VALUE pairs"));
+        return Err(CommandError::text("Parameters must be specified in PARAM VALUE pairs"));
     }
     for (at, [name, _]) in pairs.iter().enumerate() {
         if pairs.iter().take(at).any(|[other, _]| other == name) {
             let name = quoted(name, SHOWN);
-            return Err(CommandError::owned(format!("ERR Duplicate parameter `{name}`")));
+            return Err(CommandError::owned(format!("Duplicate parameter `{name}`")));
         }
     }
     Ok(pairs.iter().map(|[name, value]| (*name, *value)).collect())
@@ -273,9 +277,10 @@ pub(super) fn parameters<'a>(words: &mut Words<'a>) -> Result<Vec<(&'a [u8], &'a
 /// Reads `DIALECT`'s number.
 pub(super) fn dialect(words: &mut Words<'_>) -> Result<u8> {
     let number = words.integer("DIALECT")?;
-    u8::try_from(number).ok().filter(|number| (1..=4).contains(number)).ok_or(CommandError::text(
-        "ERR DIALECT requires a non negative integer >=1 and <= 4",
-    ))
+    u8::try_from(number)
+        .ok()
+        .filter(|number| (1..=4).contains(number))
+        .ok_or(CommandError::text("DIALECT requires a non negative integer >=1 and <= 4"))
 }
 
 fn bound(word: &[u8]) -> Result<(f64, bool)> {
@@ -283,7 +288,7 @@ fn bound(word: &[u8]) -> Result<(f64, bool)> {
         Some(rest) => (rest, true),
         None => (word, false),
     };
-    let value = parse_f64(word).ok_or(CommandError::text("ERR Bad lower range: not a number"))?;
+    let value = parse_f64(word).ok_or(CommandError::text("Bad lower range: not a number"))?;
     Ok((value, is_exclusive))
 }
 
@@ -300,7 +305,11 @@ fn returned<'a>(words: &mut Words<'a>) -> Result<Vec<Returned<'a>>> {
     let mut returned = Vec::new();
     while let Some(path) = list.next() {
         let path = path.strip_prefix(b"@").unwrap_or(path);
-        let name = if list.take("AS") { list.value("RETURN path AS name - must be accompanied with NAME")? } else { path };
+        let name = if list.take("AS") {
+            list.value("RETURN path AS name - must be accompanied with NAME")?
+        } else {
+            path
+        };
         returned.push(Returned { path, name });
     }
     Ok(returned)

@@ -59,7 +59,13 @@ pub(super) fn change_of(
     if let Some(entry) = known
         && is_as_it_was(ctx.txn, index, changed)
     {
-        return set_expiry(ctx.txn, index, (map, &changed.key), entry, changed.new.and_then(|root| root.expires_at_ms));
+        return set_expiry(
+            ctx.txn,
+            index,
+            (map, &changed.key),
+            entry,
+            changed.new.and_then(|root| root.expires_at_ms),
+        );
     }
     update(ctx.txn, index, (map, changed.db, &changed.key), known)
 }
@@ -138,8 +144,11 @@ fn follow_databases(ctx: &mut Context<'_, '_>, moved: &[DbChange]) -> Outcome {
         let unmoved = moved.iter().all(|change| change.db != db).then_some(db);
         moved.iter().find(|change| change.source == Source::Base(db)).map(|change| change.db).or(unmoved)
     };
-    let concerned: Vec<Arc<Index>> =
-        set.iter().filter(|index| shown_by(index.definition.db) != Some(index.definition.db)).cloned().collect();
+    let concerned: Vec<Arc<Index>> = set
+        .iter()
+        .filter(|index| shown_by(index.definition.db) != Some(index.definition.db))
+        .cloned()
+        .collect();
     for index in &concerned {
         indexes::forget(ctx, index)?;
     }
@@ -154,4 +163,3 @@ fn follow_databases(ctx: &mut Context<'_, '_>, moved: &[DbChange]) -> Outcome {
     }
     Ok(())
 }
-

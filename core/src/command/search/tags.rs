@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::admin::find;
+use super::admin::{check_access, find};
 use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome};
-use crate::search::index::{BLOCK, Block, List, Rank, View, Walk};
+use crate::search::index::{Block, List, View, Walk};
 use crate::search::schema::FieldKind;
 
 pub(super) fn tag_values(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let index = find(ctx, args[1])?;
     let Some((field, known)) = index.definition.schema.find(args[2]) else {
-        return Err(CommandError::text("ERR No such field"));
+        return Err(CommandError::text("No such field"));
     };
     if !matches!(known.kind, FieldKind::Tag { .. }) {
-        return Err(CommandError::owned(format!("ERR Not a tag field: {}", quoted(args[2], 64))));
+        return Err(CommandError::owned(format!("Not a tag field: {}", quoted(args[2], 64))));
     }
+    check_access(ctx, &index, args, false)?;
     super::ready(&index)?;
     let share = ctx.txn.share();
     let values = index.contents.read(ctx.now_ms(), &[], None, |views| {
@@ -37,8 +38,8 @@ pub(super) fn tag_values(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 /// Whether a document of a list lives.
-fn has_live(view: &View<'_>, list: List) -> bool {
-    let mut block = Block { places: [0; BLOCK], ranks: [Rank(0); BLOCK], len: 0 };
+pub(super) fn has_live(view: &View<'_>, list: List) -> bool {
+    let mut block = Block::default();
     let mut postings = view.part.postings(list);
     while postings.next_block(&mut block) {
         if block.places.iter().take(block.len).any(|place| view.live.has(*place)) {
@@ -46,4 +47,14 @@ fn has_live(view: &View<'_>, list: List) -> bool {
         }
     }
     false
+}
+
+/// How many documents of a list live.
+pub(super) fn count_live(view: &View<'_>, list: List) -> u64 {
+    let (mut block, mut count) = (Block::default(), 0);
+    let mut postings = view.part.postings(list);
+    while postings.next_block(&mut block) {
+        count += block.places.iter().take(block.len).filter(|place| view.live.has(**place)).count() as u64;
+    }
+    count
 }

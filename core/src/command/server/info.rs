@@ -12,8 +12,10 @@ use std::task::Waker;
 use super::memory::Counted;
 use super::{Lines, statistics};
 use crate::acl::Reason;
+use crate::command::search::{MODULE_NAME, MODULE_VERSION};
 use crate::command::{Context, Outcome};
 use crate::engine::{Admin, Begun, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
+use crate::server::search::Progress;
 use crate::server::{REDIS_VERSION, Server, Shared};
 
 /// Sections in the order of the reply, with their headings. Sections of the host's own come behind them.
@@ -26,6 +28,7 @@ const SECTIONS: &[(&str, &str)] = &[
     ("replication", "Replication"),
     ("cpu", "CPU"),
     ("modules", "Modules"),
+    ("search", "Search"),
     ("commandstats", "Commandstats"),
     ("errorstats", "Errorstats"),
     ("latencystats", "Latencystats"),
@@ -203,11 +206,45 @@ fn section(sources: &mut Sources<'_, '_>, name: &str, facts: &HostLines) -> Resu
         "commandstats" => statistics::commands(sources.shared),
         "errorstats" => statistics::errors(sources.shared),
         "latencystats" => statistics::latencies(sources.shared),
+        "modules" => modules(sources),
+        "search" => search(sources),
         "cluster" => lines(&[("cluster_enabled", "0")]),
         "keyspace" => keyspace(sources)?,
         name if name == sources.admin.section() => store(sources),
         _ => Lines::new(),
     })
+}
+
+/// What clients look for to know whether there is search.
+fn modules(sources: &Sources<'_, '_>) -> Lines {
+    if sources.admin.partitions() == 0 {
+        return Lines::new();
+    }
+    let facts =
+        format!("name={MODULE_NAME},ver={MODULE_VERSION},api=1,filters=0,usedby=[],using=[],options=[]");
+    vec![("module".into(), facts)]
+}
+
+/// What is known of all search indexes together.
+fn search(sources: &Sources<'_, '_>) -> Lines {
+    if sources.admin.partitions() == 0 {
+        return Lines::new();
+    }
+    let (indexes, mut documents, mut segments, mut building) = (sources.shared.search.present(), 0, 0, 0);
+    for index in indexes.iter() {
+        let facts = index.contents.facts();
+        documents += facts.documents;
+        segments += facts.segments;
+        building += u64::from(index.contents.progress() != Progress::Ready);
+    }
+    vec![
+        ("search_version".into(), MODULE_VERSION.to_string()),
+        ("search_number_of_indexes".into(), indexes.len().to_string()),
+        ("search_number_of_documents".into(), documents.to_string()),
+        ("search_number_of_segments".into(), segments.to_string()),
+        ("search_indexes_being_built".into(), building.to_string()),
+        ("search_used_memory_indexes".into(), sources.shared.search.memory_bytes().to_string()),
+    ]
 }
 
 fn lines(constants: &[(&'static str, &str)]) -> Lines {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::reader::Bytes;
 use super::sqldb::SqlPages;
+use super::suggestions::Suggestion;
 use super::*;
 use crate::data::testing::with_txn;
 use crate::data::{hash, set, sqldb, zset};
@@ -108,6 +109,12 @@ fn shown(value: &Value<'_>) -> (&'static str, Vec<Vec<u8>>) {
             let pages = pages.iter().flat_map(page);
             ("sqldb", [page_bytes.to_string().into_bytes()].into_iter().chain(pages).collect())
         }
+        Value::Suggestions(all) => {
+            let texts = |Suggestion { text, score, payload }: &Suggestion<'_>| {
+                [text.to_vec(), format_f64(*score).as_bytes().to_vec(), payload.to_vec()]
+            };
+            ("trietype0", all.iter().flat_map(texts).collect())
+        }
     }
 }
 
@@ -138,6 +145,45 @@ fn sql_database_is_another_one_after_restore() {
         panic!("a database")
     };
     assert_eq!(patched.pages[1].1[990..], [&[2; 10][..], &[7; 24]].concat());
+}
+
+#[test]
+fn suggestions_are_others_after_restore() {
+    let suggestion = |text: &'static str, score, payload: &'static str| Suggestion {
+        text: Cow::Borrowed(text.as_bytes()),
+        score,
+        payload: Cow::Borrowed(payload.as_bytes()),
+    };
+    let value = Value::Suggestions(vec![suggestion("Ab", 1.5, "payload"), suggestion("b", -1.0, "")]);
+    let payload = dumped(&value);
+    let body = open(&payload).expect("a sound frame");
+    assert_eq!(load(body).expect("a payload of our own"), value);
+    for len in 0..body.len() {
+        assert!(load(&body[..len]).is_err(), "cut at {len}");
+    }
+    // The number of RediSearch's type and its versions 0, 1 and 2.
+    let ids = [
+        &b"\x81\xB6\xB8\x9E\xB7\x2A\x5E\xD0\x00"[..],
+        b"\x81\xB6\xB8\x9E\xB7\x2A\x5E\xD0\x01",
+        b"\x81\xB6\xB8\x9E\xB7\x2A\x5E\xD0\x02",
+    ];
+    let score = [&[4][..], &1.5_f64.to_le_bytes()].concat();
+    let start = [&[7][..], ids[0], b"\x02\x01\x05\x02a\0", &score, &[0]].concat();
+    assert_eq!(shown(&load(&start).expect("version 0")).1, [&b"a"[..], b"1.5", b""]);
+    let start = [&[7][..], ids[1], b"\x02\x01\x05\x02a\0", &score, b"\x05\x02p\0\0"].concat();
+    assert_eq!(shown(&load(&start).expect("version 1")).1, [&b"a"[..], b"1.5", b"p"]);
+    let start = [&[7][..], ids[2], b"\x02\x01\x05\x02a\0", &score, b"\x05\x01\0\x02\x07\0"].concat();
+    assert_eq!(shown(&load(&start).expect("version 2")).1, [&b"a"[..], b"1.5", b""]);
+    let infinite = [&[4][..], &f64::INFINITY.to_le_bytes()].concat();
+    for wrong in [
+        [&[7][..], ids[0], b"\x02\0\0"].concat(),
+        [&[7][..], ids[0], b"\x02\x01\x05\x01\0", &score, &[0]].concat(),
+        [&[7][..], ids[0], b"\x02\x01\x05\x01a", &score, &[0]].concat(),
+        [&[7][..], ids[0], b"\x02\x01\x05\x02a\0", &infinite, &[0]].concat(),
+        [&[7][..], ids[0], b"\x02\x02\x05\x02a\0", &score, b"\x05\x02a\0", &score, &[0]].concat(),
+    ] {
+        assert_eq!(load(&wrong), Err(BadFormat), "{}", wrong.escape_ascii());
+    }
 }
 
 /// The payload of a key that holds a value.

@@ -195,7 +195,7 @@ impl<'p> Best<'p> {
         let score = self.rank(text, score, edits);
         self.offered += 1;
         if self.kept.len() < self.wanted.most {
-            if self.kept.len() % KEPT_BETWEEN == 0 && self.share.look().is_err() {
+            if self.kept.len().is_multiple_of(KEPT_BETWEEN) && self.share.look().is_err() {
                 self.is_over = true;
                 return ControlFlow::Break(());
             }

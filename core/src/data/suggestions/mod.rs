@@ -38,6 +38,9 @@ const AT_ONCE: usize = 1024;
 /// Stands behind a folded text.
 const END: u8 = 0;
 
+/// Sees text, score and payload of a suggestion, and ends the walk by an error.
+pub type Visit<'v> = &'v mut dyn FnMut(&[u8], f64, &[u8]) -> Result<()>;
+
 /// The root of suggestions, if the key is there.
 ///
 /// # Errors
@@ -100,12 +103,7 @@ pub fn remove(txn: &mut Txn<'_>, db: Db, key: &[u8], text: &[u8]) -> Result<bool
 }
 
 /// Shows every suggestion, in order: its text, its score, and its payload, which is empty if it has none.
-pub fn each(
-    txn: &mut Txn<'_>,
-    db: Db,
-    key: &[u8],
-    visit: &mut dyn FnMut(&[u8], f64, &[u8]) -> Result<()>,
-) -> Result<()> {
+pub fn each(txn: &mut Txn<'_>, db: Db, key: &[u8], visit: Visit<'_>) -> Result<()> {
     let has_payloads = txn.sub_len(db, key)? > len(txn, db, key)?;
     let (mut start, mut is_sound) = (vec![SUGGESTIONS], true);
     loop {

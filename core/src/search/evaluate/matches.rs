@@ -216,10 +216,8 @@ impl<'r> Run<'r> {
                 Some(distance) => distance.at(self, *place)?,
                 None => 1.0,
             };
-            let frequency_max = match (scorer, options.documents) {
-                (Scorer::Tfidf, Some(documents)) => documents.frequency_max(self.number, *place),
-                _ => 1.0,
-            };
+            let frequency_max =
+                if scorer == Scorer::Tfidf { f64::from(part.frequency_max(*place).max(1)) } else { 1.0 };
             *score = self.judge.score(*score, part, *place, words_between, frequency_max);
             if let (Scorer::Hamming, Some(documents)) = (scorer, options.documents) {
                 payload.clear();

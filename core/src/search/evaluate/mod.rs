@@ -25,7 +25,7 @@ pub(crate) mod naive;
 pub(crate) mod tests;
 
 pub use matches::{Hits, Matches, evaluate};
-pub use nearest::{Neighbour, nearest};
+pub use nearest::{Neighbour, distance_of, nearest};
 pub use pattern::Matcher;
 pub use places::distance_m;
 pub use score::{Scorer, Statistics, statistics};
@@ -76,13 +76,10 @@ impl Meter<'_> {
     }
 }
 
-/// What only some scorers need of documents, and an index does not hold.
+/// What only one scorer needs of documents, and an index does not hold.
 pub trait Documents {
     /// Appends the payload of a document, by the number of its view and its place; false if it has none.
     fn payload(&self, view: usize, place: u32, into: &mut Vec<u8>) -> bool;
-
-    /// How often the most frequent word stands in a document, weights of fields included.
-    fn frequency_max(&self, view: usize, place: u32) -> f64;
 }
 
 /// Shows the words that mean the same as a word; the word itself may be among them.
@@ -110,7 +107,7 @@ pub struct Options<'o> {
     pub synonyms: Synonyms<'o>,
     /// The payload of the query, for [`Scorer::Hamming`].
     pub payload: &'o [u8],
-    /// What is not in the index; the scorers that need it give 0 without.
+    /// What is not in the index; the scorer that needs it gives 0 without.
     pub documents: Option<&'o dyn Documents>,
     /// Statistics of the index, if somebody has them; computed otherwise where scores need them.
     pub statistics: Option<Statistics>,

@@ -220,6 +220,13 @@ impl Part for Naive {
     fn score(&self, place: u32) -> f32 {
         self.documents[place as usize].score
     }
+    fn frequency_max(&self, place: u32) -> u32 {
+        let of_list = |list: &Vec<(u32, Vec<Position>)>| {
+            list.iter().find(|posting| posting.0 == place).map(|posting| posting.1.len() as u32)
+        };
+        self.words.values().filter_map(of_list).max().unwrap_or(0)
+    }
+
     fn has(&self, field: FieldId, place: u32) -> bool {
         self.value(field, place).is_some()
     }

@@ -83,6 +83,12 @@ pub fn nearest(
     Ok(found)
 }
 
+/// How far a document's vector is from one of the query; infinite if it has none, or one of another length.
+pub fn distance_of(schema: &Schema, field: FieldId, vector: &[u8], view: &View<'_>, place: u32) -> f64 {
+    let distance = |probe: Probe| view.part.vector(field, place).map(|vector| probe.distance(vector));
+    probe(schema, field, vector).ok().and_then(distance).unwrap_or(f64::INFINITY)
+}
+
 /// Keeps the first so many, in no order.
 pub(super) fn cut<T>(items: &mut Vec<T>, count: usize, order: impl Fn(&T, &T) -> Ordering) {
     if items.len() > count {

@@ -279,15 +279,6 @@ fn random_trees_match_what_a_look_at_each_document_says() {
 
 /// Two texts in one field of weight 1, and what a word of them scores.
 fn score_of(scorer: Scorer, texts: [&str; 2], tree: &Node) -> f64 {
-    struct Most;
-    impl Documents for Most {
-        fn payload(&self, _: usize, _: u32, _: &mut Vec<u8>) -> bool {
-            false
-        }
-        fn frequency_max(&self, _: usize, place: u32) -> f64 {
-            f64::from(place + 1)
-        }
-    }
     let text = FieldKind::Text { weight: 1.0, has_stems: true, has_suffixes: false };
     let schema = Schema { fields: vec![field("text", text)], ..Schema::default() };
     let documents = [(1, texts[0]), (2, texts[1])].map(|(id, text)| Document {
@@ -297,8 +288,7 @@ fn score_of(scorer: Scorer, texts: [&str; 2], tree: &Node) -> f64 {
     });
     let part = Naive::new(&schema, &documents);
     let views = [View { part: &part, live: &Bits::all(2) }];
-    let mut options = options(scorer, &|_, _| {});
-    options.documents = Some(&Most);
+    let options = options(scorer, &|_, _| {});
     let matches = evaluate(&schema, &views, tree, &options).expect("no bounds");
     top(&views, &matches, Order::Score, 0, 1, &options.meter).expect("no bounds")[0].score
 }

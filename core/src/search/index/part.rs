@@ -39,6 +39,12 @@ pub struct Block {
     pub len: usize,
 }
 
+impl Default for Block {
+    fn default() -> Block {
+        Block { places: [0; BLOCK], ranks: [Rank(0); BLOCK], len: 0 }
+    }
+}
+
 /// What is known of a posting at a glance, in a byte: bits 6-7 the first field in which the term stands (3 for all from the fourth on),
 /// bits 3-5 the class of its first position there, bits 0-2 how often it stands in the document (7 for all from seven on).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -118,6 +124,9 @@ pub trait Part {
 
     /// The document's own factor of its score.
     fn score(&self, place: u32) -> f32;
+
+    /// How often the most frequent word stands in a document, weights of fields included.
+    fn frequency_max(&self, place: u32) -> u32;
 
     /// Whether a document has a value of a field that could be indexed.
     fn has(&self, field: FieldId, place: u32) -> bool;

@@ -48,7 +48,9 @@ fn distance_differs_from_the_definition() {
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..20_000 {
         let word = |random: &mut fastrand::Rng| -> String {
-            (0..random.usize(0..9)).map(|_| random.choice(['a', 'b', 'é', '語']).expect("one of four")).collect()
+            (0..random.usize(0..9))
+                .map(|_| random.choice(['a', 'b', 'é', '語']).expect("one of four"))
+                .collect()
         };
         let (a, b, max) = (word(&mut random), word(&mut random), random.u8(0..6));
         let plain = plain_distance(&a, &b);
@@ -66,7 +68,8 @@ fn corrections(word: &str, edits: u8, documents: u64, terms: &[(&str, u64)]) -> 
 #[test]
 fn corrections_come_in_another_order() {
     let terms = [("lorem", 1), ("ipsum", 2), ("lorm", 0), ("lorem", 0), ("lore", 0)];
-    let expected = [("lorem", 0.5), ("lore", 0.0), ("lorm", 0.0)].map(|(term, score)| (term.to_owned(), score));
+    let expected =
+        [("lorem", 0.5), ("lore", 0.0), ("lorm", 0.0)].map(|(term, score)| (term.to_owned(), score));
     assert_eq!(corrections("lorm", 1, 2, &terms), expected);
     assert_eq!(corrections("lorm", 1, 0, &[("lore", 0)]), [("lore".to_owned(), 0.0)]);
     assert_eq!(corrections("held", 2, 3, &[("help", 1), ("hello", 2)])[0], ("hello".to_owned(), 2.0 / 3.0));

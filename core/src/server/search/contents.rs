@@ -16,7 +16,6 @@ use super::work::DocumentChange;
 use crate::limits::{SEARCH_DELTA_MAX_BYTES, SEARCH_DELTA_MAX_DOCUMENTS};
 use crate::search::bits::Bits;
 use crate::search::index::{self, Delta, DocumentId, Part, Prepared, Segment, View};
-use crate::search::schema::Schema;
 
 /// How far an index is from holding all that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -103,8 +102,8 @@ pub struct Freeze {
 
 impl Freeze {
     /// The bytes of its segment.
-    pub fn bytes(&self, schema: &Schema, index_number: u64) -> Vec<u8> {
-        index::freeze(&self.delta, &self.live, schema, index_number)
+    pub fn bytes(&self, index_number: u64) -> Vec<u8> {
+        index::freeze(&self.delta, &self.live, index_number)
     }
 }
 
@@ -162,9 +161,13 @@ impl State {
         deltas.any(|delta| delta.find(id).is_some())
     }
 
-    fn add(&mut self, schema: &Schema, prepared: Prepared) {
-        let delta = self.delta.get_or_insert_with(|| Delta::new(schema));
-        let place = delta.add(prepared);
+    fn add(&mut self, prepared: &Prepared) {
+        let mut added = self.delta.get_or_insert_with(Delta::new).add(prepared);
+        if added.is_err() {
+            self.seal();
+            added = self.delta.get_or_insert_with(Delta::new).add(prepared);
+        }
+        let (Ok(place), Some(delta)) = (added, &self.delta) else { return };
         self.delta_live.grow(place + 1);
         self.delta_live.add(place);
         if delta.places() >= SEARCH_DELTA_MAX_DOCUMENTS || delta.memory_bytes() >= SEARCH_DELTA_MAX_BYTES {
@@ -252,7 +255,11 @@ impl Contents {
     }
 
     /// Reads an entry of a document map when the index is opened: whether its document is in a segment, where it lives from then on.
-    pub fn claim(&self, entries: &mut dyn Iterator<Item = (DocumentId, Option<u64>)>, missing: &mut dyn FnMut(DocumentId)) {
+    pub fn claim(
+        &self,
+        entries: &mut dyn Iterator<Item = (DocumentId, Option<u64>)>,
+        missing: &mut dyn FnMut(DocumentId),
+    ) {
         let mut greatest = 0;
         let mut state = self.state.write();
         for (id, expiry) in entries {
@@ -283,11 +290,11 @@ impl Contents {
     }
 
     /// Adds a document of a map that was in no segment, under the lock of its key; returns how many bytes more it takes.
-    pub fn restore(&self, schema: &Schema, prepared: Prepared) -> i64 {
+    pub fn restore(&self, prepared: &Prepared) -> i64 {
         let mut state = self.state.write();
         let before = state.memory_bytes();
         if !state.is_in_a_delta(prepared.id()) {
-            state.add(schema, prepared);
+            state.add(prepared);
         }
         state.memory_bytes() - before
     }
@@ -312,7 +319,7 @@ impl Contents {
         }
         let mut after = before;
         if let Some(prepared) = change.added {
-            state.add(&change.index.definition.schema, prepared);
+            state.add(&prepared);
             // A sealed delta has grown before it was sealed.
             let present = state.delta.as_ref().or(state.sealed.last().map(|sealed| &*sealed.delta));
             after = present.map_or(0, Delta::memory_bytes) as i64;

@@ -33,8 +33,16 @@ pub struct Cursors {
 
 impl SearchCursor {
     /// A cursor over rows, in their order.
-    pub fn new(index: u64, rows: Vec<CursorRow>, count: usize, max_idle_ms: u64, now_ms: u64) -> SearchCursor {
-        let of = |row: &CursorRow| row.iter().map(|(name, value)| name.len() + 48 + value.size_bytes()).sum::<usize>();
+    pub fn new(
+        index: u64,
+        rows: Vec<CursorRow>,
+        count: usize,
+        max_idle_ms: u64,
+        now_ms: u64,
+    ) -> SearchCursor {
+        let of = |row: &CursorRow| {
+            row.iter().map(|(name, value)| name.len() + 48 + value.size_bytes()).sum::<usize>()
+        };
         let bytes = rows.iter().map(of).sum();
         SearchCursor { index, count, rows, read: 0, max_idle_ms, used_at_ms: now_ms, bytes }
     }
@@ -55,7 +63,13 @@ impl Cursors {
 
     /// The rows of a cursor of an index behind the next `skip`, and whether they are its last; None if there is no such cursor. A
     /// `count` of 0 stands for its own. They stay until they are [passed](Cursors::pass).
-    pub fn peek(&self, (id, index): (u64, u64), skip: usize, count: usize, now_ms: u64) -> Option<(Vec<CursorRow>, bool)> {
+    pub fn peek(
+        &self,
+        (id, index): (u64, u64),
+        skip: usize,
+        count: usize,
+        now_ms: u64,
+    ) -> Option<(Vec<CursorRow>, bool)> {
         let (cursors, _) = &mut *self.by_id.lock();
         let cursor = cursors.get_mut(&id).filter(|cursor| cursor.index == index)?;
         cursor.used_at_ms = now_ms;

@@ -13,6 +13,7 @@
 mod contents;
 mod cursors;
 mod definition;
+mod settings;
 mod work;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use parking_lot::{Mutex, RwLock};
 pub use contents::{Contents, Facts, Freeze, Progress, Stored};
 pub use cursors::{CursorRow, Cursors, SearchCursor};
 pub use definition::{Definition, Filter, Hints, Synonyms};
+pub use settings::{SEARCH_SETTINGS, SearchSetting, SearchSettings};
 pub use work::{DocumentChange, IndexWork};
 
 use super::hub::Interest;
@@ -155,6 +157,8 @@ pub struct Indexes {
     litter: Mutex<Vec<u64>>,
     /// Results that are being read.
     pub cursors: Cursors,
+    /// How searches behave unless a request says it.
+    pub settings: SearchSettings,
 }
 
 impl Indexes {
@@ -169,7 +173,9 @@ impl Indexes {
         let before = present.clone();
         for change in changes {
             if let Change::Set(index) = change
-                && before.iter().any(|old| Arc::ptr_eq(&old.contents, &index.contents) && old.has_other_fields_than(index))
+                && before.iter().any(|old| {
+                    Arc::ptr_eq(&old.contents, &index.contents) && old.has_other_fields_than(index)
+                })
             {
                 // A delta knows the fields that there were when it began.
                 index.contents.seal();

@@ -20,6 +20,7 @@ mod reload_changes_a_reply;
 mod reply_of_another_type;
 mod replay_wants_something_else;
 mod scan_of_a_foreign_cursor;
+mod search_differs_from_a_rebuild;
 mod script_leaves_a_trace;
 mod server_reply_differs;
 mod short_way_differs;

@@ -32,6 +32,8 @@ pub(super) const TRANSCRIPTS: &[(&str, &str)] = &[
     ("maxmemory", include_str!("../../../../../tests/transcripts/maxmemory.txt")),
     ("lists", include_str!("../../../../../tests/transcripts/lists.txt")),
     ("restore_idle_time", include_str!("../../../../../tests/transcripts/restore_idle_time.txt")),
+    ("search_dictionaries", include_str!("../../../../../tests/transcripts/search_dictionaries.txt")),
+    ("search_suggestions", include_str!("../../../../../tests/transcripts/search_suggestions.txt")),
     ("server", include_str!("../../../../../tests/transcripts/server.txt")),
     ("server_facts", include_str!("../../../../../tests/transcripts/server_facts.txt")),
     ("sets", include_str!("../../../../../tests/transcripts/sets.txt")),

@@ -1,0 +1,67 @@
+//! FT.GET, FT.MGET and FT.DEL: documents of an index by their keys, as older clients ask for them.
+
+use std::ops::ControlFlow;
+
+use super::admin::{check_access, find};
+use super::maps;
+use crate::command::{CommandError, Context, Outcome};
+use crate::engine::{SubWalk, Want};
+use crate::server::search::Index;
+
+type Result<T> = std::result::Result<T, CommandError>;
+
+/// Whether a key is a document of the index, as the transaction sees it.
+fn is_document(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Result<bool> {
+    let root = ctx.txn.root(index.definition.db, key)?;
+    let is_hash = root.is_some_and(|root| root.kind == index.definition.kind);
+    let map = maps::map_of(index, ctx.admin, key);
+    // One that the transaction has made has no entry yet.
+    Ok(is_hash
+        && index.covers(index.definition.db, key)
+        && (!ctx.txn.is_unchanged() || maps::entry(ctx.txn, map, key)?.is_some()))
+}
+
+fn write(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Outcome {
+    if !is_document(ctx, index, key)? {
+        ctx.reply.null();
+        return Ok(());
+    }
+    let mut fields = Vec::new();
+    ctx.txn.sub_scan(index.definition.db, key, SubWalk::all(Want::Values), &mut |field, value| {
+        fields.push((field.to_vec(), value.to_vec()));
+        ControlFlow::Continue(())
+    })?;
+    ctx.reply.array(fields.len() * 2);
+    for (field, value) in fields {
+        ctx.reply.bulk(&field);
+        ctx.reply.bulk(&value);
+    }
+    Ok(())
+}
+
+pub(super) fn get(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let index = find(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
+    write(ctx, &index, args[2])
+}
+
+pub(super) fn get_many(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let index = find(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
+    let keys = args.get(2..).unwrap_or_default();
+    ctx.expect_work(keys.len() as u64)?;
+    ctx.reply.array(keys.len());
+    keys.iter().try_for_each(|key| write(ctx, &index, key))
+}
+
+pub(super) fn delete(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let index = find(ctx, args[1])?;
+    check_access(ctx, &index, args, true)?;
+    let is_there = is_document(ctx, &index, args[2])?;
+    if is_there {
+        ctx.txn.remove(index.definition.db, args[2])?;
+        ctx.notify(crate::server::hub::notify::GENERIC, "del", args[2]);
+    }
+    ctx.reply.integer(i64::from(is_there));
+    Ok(())
+}

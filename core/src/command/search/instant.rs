@@ -1,0 +1,267 @@
+//! SCORER INSTANT: a search as one types.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::find::{self, Allowed, Asked, Ended, Own};
+use super::request::Request;
+use crate::command::{CommandError, Context};
+use crate::search::bits::Bits;
+use crate::search::evaluate::{self, Failure, Meter};
+use crate::search::index::View;
+use crate::search::instant::{self, Answer, Marker, SortKey, Strategy, Typos, Weights};
+use crate::search::query::{Clause, Node, Pattern};
+use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::text::Token;
+use crate::server::search::Index;
+
+type Result<T> = std::result::Result<T, CommandError>;
+
+/// What a query says, sorted into words and what filters documents.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    words: Vec<String>,
+    phrases: Vec<Vec<String>>,
+    negated: Vec<String>,
+    /// Everything that is no bare word.
+    filters: Vec<Node>,
+    /// Whether the last word is still being typed.
+    is_open: bool,
+}
+
+impl Sorted {
+    /// A query is being typed at the end of its last word: a blank behind it ends the word.
+    pub fn of(root: &Node, text: &[u8]) -> Sorted {
+        let mut sorted = Sorted::default();
+        let last_is_word = sorted.add(root, true);
+        sorted.is_open = last_is_word && !text.last().is_some_and(u8::is_ascii_whitespace);
+        sorted
+    }
+
+    /// Whether the node ends with a bare word.
+    fn add(&mut self, node: &Node, is_top: bool) -> bool {
+        let text = |pattern: &Pattern| match pattern {
+            Pattern::Word { text, .. } | Pattern::Prefix(text) => String::from_utf8(text.clone()).ok(),
+            _ => None,
+        };
+        match &node.clause {
+            Clause::All => return false,
+            Clause::And(nodes) if is_top => {
+                return nodes.iter().fold(false, |_, node| self.add(node, false));
+            }
+            Clause::Word(pattern) => {
+                if let Some(word) = text(pattern) {
+                    self.words.push(word);
+                    return true;
+                }
+            }
+            Clause::Phrase(patterns) => {
+                if let Some(words) = patterns.iter().map(text).collect::<Option<Vec<String>>>() {
+                    self.phrases.push(words);
+                    return false;
+                }
+            }
+            Clause::Not(inner) => {
+                if let Clause::Word(pattern @ Pattern::Word { .. }) = &inner.clause
+                    && let Some(word) = text(pattern)
+                {
+                    self.negated.push(word);
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        self.filters.push(node.clone());
+        false
+    }
+}
+
+/// What else a request says about such a search.
+struct How {
+    popularity: Option<FieldId>,
+    sort: Vec<SortKey>,
+    postings_max: u64,
+    offset: usize,
+    count: usize,
+}
+
+fn how(ctx: &Context<'_, '_>, schema: &Schema, request: &Request<'_>) -> Result<How> {
+    let popularity = match request.popularity {
+        None => None,
+        Some(name) => {
+            let found = schema.find(name).filter(|(_, field)| matches!(field.kind, FieldKind::Numeric));
+            Some(
+                found
+                    .map(|(id, _)| id)
+                    .ok_or_else(|| CommandError::text("POPULARITY is not a NUMERIC field of the index"))?,
+            )
+        }
+    };
+    let sort = match request.sort {
+        None => Vec::new(),
+        Some((name, is_descending)) => {
+            let found = schema
+                .find(name)
+                .filter(|(_, field)| field.is_sortable || matches!(field.kind, FieldKind::Numeric));
+            let Some((field, known)) = found else {
+                return Err(CommandError::text(
+                    "SORTBY beside SCORER INSTANT needs a field that is NUMERIC or SORTABLE",
+                ));
+            };
+            vec![SortKey { field, is_number: matches!(known.kind, FieldKind::Numeric), is_descending }]
+        }
+    };
+    let settings = &ctx.shared.search.settings;
+    let cap = request.cap.unwrap_or_else(|| settings.instant_cap());
+    Ok(How {
+        popularity,
+        sort,
+        postings_max: if cap == 0 { u64::MAX } else { cap },
+        offset: usize::try_from(request.offset).unwrap_or(usize::MAX),
+        count: usize::try_from(request.count.min(settings.results_max())).unwrap_or(usize::MAX),
+    })
+}
+
+/// Runs `body` with the request of the pure search.
+fn with_request<R>(
+    index: &Index,
+    (asked, sorted, how): (&Asked, &Sorted, &How),
+    (filter, meter): (Option<&[Bits]>, &Meter<'_>),
+    body: impl FnOnce(&instant::Request<'_>) -> R,
+) -> R {
+    let synonyms = &index.definition.synonyms;
+    let words: Vec<&str> = sorted.words.iter().map(String::as_str).collect();
+    let negated: Vec<&str> = sorted.negated.iter().map(String::as_str).collect();
+    let phrases: Vec<Vec<&str>> =
+        sorted.phrases.iter().map(|phrase| phrase.iter().map(String::as_str).collect()).collect();
+    body(&instant::Request {
+        words: &words,
+        is_open: sorted.is_open,
+        phrases: &phrases,
+        negated: &negated,
+        filter,
+        fields: asked.fields.as_deref(),
+        strategy: Strategy::Last,
+        typos: if asked.is_verbatim { Typos { one_min: None, two_min: 0 } } else { Typos::default() },
+        synonyms: &|word, visit| synonyms.others(word, visit),
+        popularity: how.popularity,
+        weights: &Weights::default(),
+        sort: &how.sort,
+        distinct: None,
+        facets: &[],
+        facet_values_max: 0,
+        ranges: &[],
+        offset: how.offset,
+        count: how.count,
+        postings_max: how.postings_max,
+        meter,
+    })
+}
+
+/// The documents that all filters let through, for each view; None if there is no filter.
+fn filter(
+    index: &Index,
+    views: &[View<'_>],
+    (asked, sorted): (&Asked, &Sorted),
+    only: Option<&[u64]>,
+    meter: &Meter<'_>,
+) -> std::result::Result<Option<Vec<Bits>>, Failure> {
+    if sorted.filters.is_empty() && only.is_none() {
+        return Ok(None);
+    }
+    let schema = &index.definition.schema;
+    let root: Node =
+        if sorted.filters.is_empty() { Clause::All } else { Clause::And(sorted.filters.clone()) }.into();
+    let meter_of_filter = Meter { work: 0.into(), work_max: meter.work_max, may_take: meter.may_take };
+    let matches = find::with_options(index, asked, only, meter_of_filter, |options| {
+        evaluate::evaluate(schema, views, &root, options)
+    })?;
+    let bits = views.iter().zip(&matches.views).map(|(view, hits)| {
+        let mut bits = Bits::none(view.part.places());
+        hits.places.iter().for_each(|place| {
+            bits.add(*place);
+        });
+        bits
+    });
+    Ok(Some(bits.collect()))
+}
+
+/// What was found, as the index says it.
+pub(super) struct Found {
+    pub total: u64,
+    /// Hits with their scores; the key that sorted them if the request sorts.
+    pub hits: Vec<(instant::Hit, Vec<u8>)>,
+    pub is_exhaustive: bool,
+    /// What a marker of words needs to know of the answer.
+    answer: Answer,
+    sorted: Sorted,
+    how: How,
+}
+
+/// Runs a search.
+///
+/// # Errors
+/// What the request says does not go together; the engine's.
+pub(super) fn search(
+    ctx: &mut Context<'_, '_>,
+    index: &Arc<Index>,
+    (asked, own): (&Asked, &Own),
+    (text, request): (&[u8], &Request<'_>),
+) -> Result<std::result::Result<Found, Ended>> {
+    if asked.nearest.is_some() {
+        return Err(CommandError::text("SCORER INSTANT does not go together with KNN"));
+    }
+    let how = how(ctx, &index.definition.schema, request)?;
+    let sorted = Sorted::of(&asked.root, text);
+    let only = match &asked.keys {
+        Some(keys) => Some(find::ids_of(ctx, index, keys, own)?),
+        None => None,
+    };
+    let allowed = Allowed::of(ctx, asked.timeout_ms);
+    thread_local! {
+        /// What a search of this thread used last: its size follows the largest index.
+        static SCRATCH: RefCell<instant::Scratch> = RefCell::default();
+    }
+    let found = find::with_views(ctx, index, own, |views| {
+        allowed.meter(|meter| {
+            let bits = filter(index, views, (asked, &sorted), only.as_deref(), &meter)?;
+            with_request(index, (asked, &sorted, &how), (bits.as_deref(), &meter), |request| {
+                let answer = SCRATCH.with_borrow_mut(|scratch| {
+                    instant::search(&index.definition.schema, views, request, scratch)
+                })?;
+                let key = |hit: &instant::Hit| {
+                    let mut key = Vec::new();
+                    if let Some(view) = views.get(hit.view) {
+                        view.part.key(hit.place, &mut key);
+                    }
+                    (*hit, key)
+                };
+                Ok::<_, Failure>((answer.hits.iter().map(key).collect::<Vec<_>>(), answer))
+            })
+        })
+    });
+    Ok(match found {
+        Ok((hits, answer)) => {
+            Ok(Found { total: answer.total, hits, is_exhaustive: answer.is_exhaustive, answer, sorted, how })
+        }
+        Err(failure) => Err(failure.into()),
+    })
+}
+
+impl Found {
+    /// Runs `body` with what finds the words of the answer in texts: the number of a word of the query, and how many characters of the
+    /// token match.
+    pub fn mark(
+        &self,
+        index: &Index,
+        asked: &Asked,
+        body: impl FnOnce(&mut dyn FnMut(&Token<'_>) -> Option<(usize, usize)>),
+    ) {
+        let may_take = |_| true;
+        let meter = Meter { work: 0.into(), work_max: u64::MAX, may_take: &may_take };
+        with_request(index, (asked, &self.sorted, &self.how), (None, &meter), |request| {
+            let mut marker = Marker::new(request, &self.answer);
+            body(&mut |token| marker.find(token.text).map(|mark| (mark.word, mark.characters)));
+        });
+    }
+}

@@ -1,0 +1,296 @@
+//! FT.SEARCH, FT.EXPLAIN and FT.EXPLAINCLI.
+
+use std::sync::Arc;
+
+use super::admin::{check_access, find};
+use super::answer::{self, Hit, Row};
+use super::find::{self, Asked, Ended, Words};
+use super::instant;
+use super::marks;
+use super::request::{Request, Words as Options, dialect, parameters};
+use crate::command::args::{is_option, quoted};
+use crate::command::{CommandError, Context, Outcome};
+use crate::engine::EngineError;
+use crate::search::evaluate::Order;
+use crate::search::index::View;
+use crate::search::query::explain;
+use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::text::stem;
+use crate::server::search::Index;
+
+type Result<T> = std::result::Result<T, CommandError>;
+
+/// A run is begun anew so often because a document changed while it was read, before everything is locked.
+const TRIES: usize = 4;
+
+/// What RediSearch warns of.
+const TIMEOUT_WARNING: &str = "Timeout limit was reached";
+
+/// What a search as one types says if it has not looked at everything.
+const CAP_WARNING: &str = "The search was not exhaustive: CAP was reached";
+
+/// Results of a search.
+pub(super) struct Found {
+    pub total: u64,
+    pub rows: Vec<Row>,
+    pub warnings: Vec<&'static str>,
+}
+
+pub(super) fn search(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let request = Request::parse(args.get(3..).unwrap_or_default())?;
+    if request.latest_only && ctx.client.has_newer_search {
+        return Err(CommandError::text(
+            "SUPERSEDED a newer search of this connection came before this one was run",
+        ));
+    }
+    let found = found(ctx, args, &request)?;
+    answer::write(ctx.reply, &request, found.total, &found.rows, &found.warnings);
+    Ok(())
+}
+
+/// Runs a search.
+///
+/// # Errors
+/// What is wrong with it; or the engine's.
+pub(super) fn found(ctx: &mut Context<'_, '_>, args: &[&[u8]], request: &Request<'_>) -> Result<Found> {
+    let index = find(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
+    super::ready(&index)?;
+    if request.explain_score {
+        return Err(CommandError::text("EXPLAINSCORE is not supported"));
+    }
+    find::check_locks(ctx)?;
+    let (asked, is_instant) = Asked::of_search(ctx, &index, args[2], request)?;
+    for attempt in 0..=TRIES {
+        if attempt == TRIES && !ctx.txn.holds_everything() {
+            return Err(find::lock_everything(ctx));
+        }
+        let page = if is_instant {
+            instant_page(ctx, &index, &asked, (args[2], request))?
+        } else {
+            page(ctx, &index, &asked, request)?
+        };
+        let Page { total, hits, warnings, instant } = page;
+        if request.no_content || hits.is_empty() {
+            let row = |hit| Row { hit, payload: None, fields: Vec::new() };
+            return Ok(Found { total, rows: hits.into_iter().map(row).collect(), warnings });
+        }
+        if let Some(mut rows) = answer::load(ctx, &index, hits, request)? {
+            marks::mark(&index, (&asked, instant.as_ref()), request, &mut rows);
+            return Ok(Found { total, rows, warnings });
+        }
+    }
+    Err(EngineError::Undeclared.into())
+}
+
+/// Hits as the index knows them.
+pub(super) struct Page {
+    pub total: u64,
+    pub hits: Vec<Hit>,
+    pub warnings: Vec<&'static str>,
+    /// More about it if it is one as one types.
+    pub instant: Option<instant::Found>,
+}
+
+fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &Request<'_>) -> Result<Page> {
+    let schema = index.definition.schema.clone();
+    let order = order(&schema, asked, request)?;
+    let results_max = ctx.shared.search.settings.results_max();
+    let count = request.count.min(results_max);
+    let most = usize::try_from(count).unwrap_or(usize::MAX);
+    let offset = usize::try_from(request.offset).unwrap_or(usize::MAX);
+    let own = find::own_changes(ctx, index)?;
+    let names = asked.distance_names();
+    let found = find::evaluate(ctx, index, (asked, &own), |views, found| {
+        let total = found.total();
+        let matched = match order {
+            By::Loaded(_) => found.all(views)?,
+            By::Index(order) => found.top(views, order, request.offset, count)?,
+            By::Distance { at, is_descending } => {
+                let mut all = found.all(views)?;
+                let key =
+                    |matched: &find::Matched| matched.distances.get(at).copied().unwrap_or(f64::INFINITY);
+                all.sort_by(|one, other| {
+                    let by = key(one).total_cmp(&key(other));
+                    if is_descending { by.reverse() } else { by }.then(one.hit.id.cmp(&other.hit.id))
+                });
+                all.into_iter().skip(offset).take(most).collect()
+            }
+        };
+        let hits = matched.into_iter().filter_map(|matched| hit(views, matched, &names, order)).collect();
+        Ok((total, hits))
+    })?;
+    match found {
+        Ok((total, hits)) => {
+            let hits = match order {
+                By::Loaded(field) => sorted_by_loading(ctx, index, hits, (field, request))?,
+                _ => hits,
+            };
+            Ok(Page { total, hits, warnings: Vec::new(), instant: None })
+        }
+        Err(Ended::Timeout) => {
+            Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None })
+        }
+        Err(Ended::Error(error)) => Err(error),
+    }
+}
+
+fn instant_page(
+    ctx: &mut Context<'_, '_>,
+    index: &Arc<Index>,
+    asked: &Asked,
+    (text, request): (&[u8], &Request<'_>),
+) -> Result<Page> {
+    let own = find::own_changes(ctx, index)?;
+    match instant::search(ctx, index, (asked, &own), (text, request))? {
+        Ok(found) => {
+            let hit = |(hit, key): &(crate::search::instant::Hit, Vec<u8>)| Hit {
+                id: hit.id,
+                key: key.clone(),
+                score: f64::from(hit.score),
+                sort_key: None,
+                distances: Vec::new(),
+            };
+            let warnings = if found.is_exhaustive { Vec::new() } else { vec![CAP_WARNING] };
+            Ok(Page {
+                total: found.total,
+                hits: found.hits.iter().map(hit).collect(),
+                warnings,
+                instant: Some(found),
+            })
+        }
+        Err(Ended::Timeout) => {
+            Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None })
+        }
+        Err(Ended::Error(error)) => Err(error),
+    }
+}
+
+/// By what results are sorted.
+#[derive(Clone, Copy)]
+enum By {
+    /// What the index itself has.
+    Index(Order),
+    /// A distance, by its number among those that the query yields.
+    Distance { at: usize, is_descending: bool },
+    /// The text of a field that is not sortable: of all results it has to be read.
+    Loaded(FieldId),
+}
+
+fn order(schema: &Schema, asked: &Asked, request: &Request<'_>) -> Result<By> {
+    let Some((name, is_descending)) = request.sort else { return Ok(By::Index(Order::Score)) };
+    if let Some(at) = asked.distance_names().iter().position(|distance| distance == name) {
+        return Ok(By::Distance { at, is_descending });
+    }
+    let Some((field, known)) = schema.find(name) else {
+        let name = quoted(name, 64);
+        return Err(CommandError::owned(format!("Property `{name}` not loaded nor in schema")));
+    };
+    Ok(match known.kind {
+        FieldKind::Numeric => By::Index(Order::Number { field, is_descending }),
+        _ if known.is_sortable => By::Index(Order::Text { field, is_descending }),
+        _ => By::Loaded(field),
+    })
+}
+
+fn hit(views: &[View<'_>], matched: find::Matched, names: &[Vec<u8>], order: By) -> Option<Hit> {
+    let view = views.get(matched.hit.view)?;
+    let mut key = Vec::new();
+    view.part.key(matched.hit.place, &mut key);
+    let sort_key = match order {
+        By::Index(Order::Number { field, .. }) => view
+            .part
+            .number(field, matched.hit.place)
+            .map(|number| [b"#", answer::number(number).as_slice()].concat()),
+        By::Index(Order::Text { field, .. }) => {
+            view.part.sort_text(field, matched.hit.place).map(|text| [b"$", text].concat())
+        }
+        By::Distance { at, .. } => {
+            matched.distances.get(at).map(|distance| [b"#", answer::number(*distance).as_slice()].concat())
+        }
+        By::Index(_) | By::Loaded(_) => None,
+    };
+    let distances = names.iter().cloned().zip(matched.distances).collect();
+    Some(Hit { id: matched.hit.id, key, score: matched.hit.score, sort_key, distances })
+}
+
+/// Sorts by the text of a field that the index does not have.
+fn sorted_by_loading(
+    ctx: &mut Context<'_, '_>,
+    index: &Index,
+    hits: Vec<Hit>,
+    (field, request): (FieldId, &Request<'_>),
+) -> Result<Vec<Hit>> {
+    ctx.expect_work(hits.len() as u64)?;
+    let path = index.definition.schema.field(field).map(|field| field.path.clone()).unwrap_or_default();
+    let descends = request.sort.is_some_and(|(_, descends)| descends);
+    let mut keyed: Vec<(Option<Vec<u8>>, Hit)> = Vec::with_capacity(hits.len());
+    for mut hit in hits {
+        let value = ctx.txn.sub_value(index.definition.db, &hit.key, &path)?;
+        let value = value.map(|value| String::from_utf8_lossy(&value).to_lowercase().into_bytes());
+        hit.sort_key = value.as_ref().map(|value| [b"$", value.as_slice()].concat());
+        keyed.push((value, hit));
+    }
+    keyed.sort_by(|(one, first), (other, second)| {
+        let by = match (one, other) {
+            (Some(one), Some(other)) if descends => other.cmp(one),
+            (Some(one), Some(other)) => one.cmp(other),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        };
+        by.then(first.id.cmp(&second.id))
+    });
+    let (offset, count) = (request.offset as usize, request.count as usize);
+    Ok(keyed.into_iter().map(|(_, hit)| hit).skip(offset).take(count).collect())
+}
+
+pub(super) fn explain(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let text = explained(ctx, args)?;
+    ctx.reply.bulk(&text);
+    Ok(())
+}
+
+pub(super) fn explain_lines(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
+    let text = explained(ctx, args)?;
+    let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    ctx.reply.array(lines.len());
+    lines.iter().for_each(|line| ctx.reply.bulk(line));
+    Ok(())
+}
+
+fn explained(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Vec<u8>> {
+    let index = find(ctx, args[1])?;
+    let mut options = Options::new(args.get(3..).unwrap_or_default());
+    let mut words = Words {
+        text: args[2],
+        dialect: ctx.shared.search.settings.default_dialect(),
+        parameters: Vec::new(),
+        is_verbatim: false,
+        keeps_stop_words: false,
+    };
+    while let Some(word) = options.next() {
+        if is_option(word, "DIALECT") {
+            words.dialect = dialect(&mut options)?;
+        } else if is_option(word, "PARAMS") {
+            words.parameters = parameters(&mut options)?;
+        } else if is_option(word, "VERBATIM") {
+            words.is_verbatim = true;
+        } else if is_option(word, "NOSTOPWORDS") {
+            words.keeps_stop_words = true;
+        } else {
+            return Err(CommandError::owned(format!("Unknown argument `{}`", quoted(word, 64))));
+        }
+    }
+    let schema = &index.definition.schema;
+    let query = find::parse(schema, &words)?;
+    let expansions = |word: &[u8]| -> Vec<Vec<u8>> {
+        let text = String::from_utf8_lossy(word);
+        let mut root = String::new();
+        stem(schema.language, &text, &mut root);
+        let mut lines = vec![format!("+{root}").into_bytes()];
+        if *root != *text {
+            lines.push(root.into_bytes());
+        }
+        lines
+    };
+    Ok(explain::explain(&query, schema, &expansions))
+}
