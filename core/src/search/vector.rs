@@ -15,14 +15,16 @@ pub struct Probe {
     singles: Vec<f32>,
     /// The numbers, if they have 64 bits.
     doubles: Vec<f64>,
+    /// The sum of the squares of the numbers.
+    square: f64,
 }
 
 /// What one pass over two vectors sums up.
 struct Sums {
     /// Products, or squares of differences for [`Metric::L2`].
     pairs: f64,
-    /// Squares of the first one's numbers, and of the second one's.
-    squares: (f64, f64),
+    /// Squares of the second one's numbers, for [`Metric::Cosine`].
+    squares: f64,
 }
 
 impl Probe {
@@ -39,7 +41,9 @@ impl Probe {
             Number::Float16 => singles = vector.chunks_exact(2).map(half).collect(),
             Number::BFloat16 => singles = vector.chunks_exact(2).map(brain).collect(),
         }
-        Some(Probe { metric: options.metric, number: options.number, bytes, singles, doubles })
+        let square = singles.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>()
+            + doubles.iter().map(|number| number * number).sum::<f64>();
+        Some(Probe { metric: options.metric, number: options.number, bytes, singles, doubles, square })
     }
 
     /// The distance of a vector of the field; infinite if it has another length.
@@ -57,7 +61,7 @@ impl Probe {
             Metric::L2 => sums.pairs,
             Metric::InnerProduct => 1.0 - sums.pairs,
             Metric::Cosine => {
-                let length = sums.squares.0.sqrt() * sums.squares.1.sqrt();
+                let length = self.square.sqrt() * sums.squares.sqrt();
                 // A vector of zeros has no direction: it counts as being at a right angle to all others.
                 if length > 0.0 { 1.0 - sums.pairs / length } else { 1.0 }
             }
@@ -105,20 +109,17 @@ fn singles<const BYTES: usize>(
                 let difference = a - read(bytes);
                 difference * difference
             });
-            Sums { pairs, squares: (0.0, 0.0) }
+            Sums { pairs, squares: 0.0 }
         }
         Metric::InnerProduct => {
-            Sums { pairs: sum::<BYTES>(probe, vector, |a, bytes| a * read(bytes)), squares: (0.0, 0.0) }
+            Sums { pairs: sum::<BYTES>(probe, vector, |a, bytes| a * read(bytes)), squares: 0.0 }
         }
         Metric::Cosine => Sums {
             pairs: sum::<BYTES>(probe, vector, |a, bytes| a * read(bytes)),
-            squares: (
-                sum::<BYTES>(probe, vector, |a, _| a * a),
-                sum::<BYTES>(probe, vector, |_, bytes| {
-                    let b = read(bytes);
-                    b * b
-                }),
-            ),
+            squares: sum::<BYTES>(probe, vector, |_, bytes| {
+                let b = read(bytes);
+                b * b
+            }),
         },
     }
 }
@@ -139,15 +140,30 @@ fn sum<const BYTES: usize>(probe: &[f32], vector: &[u8], term: impl Fn(f32, &[u8
 }
 
 fn doubles(metric: Metric, probe: &[f64], vector: &[u8]) -> Sums {
-    let (mut pairs, mut left, mut right) = ([0f64; 8], [0f64; 8], [0f64; 8]);
-    for (at, (a, bytes)) in probe.iter().zip(vector.chunks_exact(8)).enumerate() {
-        let b = double(bytes);
-        let pair = if metric == Metric::L2 { (a - b) * (a - b) } else { a * b };
-        pairs[at % 8] += pair;
-        left[at % 8] += a * a;
-        right[at % 8] += b * b;
+    let product = |a: f64, b: f64| a * b;
+    match metric {
+        Metric::L2 => Sums { pairs: sum_doubles(probe, vector, |a, b| (a - b) * (a - b)), squares: 0.0 },
+        Metric::InnerProduct => Sums { pairs: sum_doubles(probe, vector, product), squares: 0.0 },
+        Metric::Cosine => Sums {
+            pairs: sum_doubles(probe, vector, product),
+            squares: sum_doubles(probe, vector, |_, b| b * b),
+        },
     }
-    Sums { pairs: pairs.iter().sum(), squares: (left.iter().sum(), right.iter().sum()) }
+}
+
+#[inline(always)]
+fn sum_doubles(probe: &[f64], vector: &[u8], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut sums = [0f64; LANES];
+    let (heads, tails) = (probe.chunks_exact(LANES), vector.chunks_exact(LANES * 8));
+    let (head_rest, tail_rest) = (heads.remainder(), tails.remainder());
+    for (numbers, bytes) in heads.zip(tails) {
+        for ((sum, number), bytes) in sums.iter_mut().zip(numbers).zip(bytes.chunks_exact(8)) {
+            *sum += term(*number, double(bytes));
+        }
+    }
+    let rest: f64 =
+        head_rest.iter().zip(tail_rest.chunks_exact(8)).map(|(a, bytes)| term(*a, double(bytes))).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]
