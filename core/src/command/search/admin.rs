@@ -291,7 +291,7 @@ pub(crate) fn index_key(ctx: &mut Context<'_, '_>, index: &Arc<Index>, key: &[u8
         return Ok(());
     }
     if let Some(change) = update(ctx.txn, index, (map, db, key), known)? {
-        ctx.search.documents.push(change);
+        ctx.search.documents.push((index.clone(), change));
     }
     Ok(())
 }

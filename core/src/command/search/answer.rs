@@ -92,7 +92,7 @@ pub(super) fn is_still_there(ctx: &mut Context<'_, '_>, index: &Arc<Index>, hit:
         }
         // A write passed the index by while it was made: the document goes now.
         if let Some(change) = update(ctx.txn, index, (map, db, &hit.key), entry)? {
-            ctx.search.documents.push(change);
+            ctx.search.documents.push((index.clone(), change));
         }
     }
     // A document of the transaction's own has no entry yet.

@@ -31,7 +31,7 @@ pub(crate) fn run(ctx: &mut Context<'_, '_>) -> Outcome {
     for changed in changed.iter().filter(|changed| changed.db != CATALOG && set.concerns(&changed.key)) {
         for index in set.covering(changed.db, &changed.key) {
             if let Some(change) = change_of(ctx, index, changed)? {
-                ctx.search.documents.push(change);
+                ctx.search.documents.push((index.clone(), change));
             }
         }
     }
@@ -93,7 +93,6 @@ pub(super) fn update(
         (None, Some(_)) => maps::remove(txn, map, key)?,
     }
     Ok(Some(DocumentChange {
-        index: index.clone(),
         removed: known.map(|entry| entry.id),
         added,
         old_expiry: known.and_then(|entry| entry.expires_at_ms),
@@ -118,7 +117,6 @@ fn is_as_it_was(txn: &Txn<'_>, index: &Index, changed: &Changed) -> bool {
 
 fn set_expiry(
     txn: &mut Txn<'_>,
-    index: &Arc<Index>,
     (map, key): (&[u8], &[u8]),
     entry: Entry,
     new_expiry: Option<u64>,
@@ -128,7 +126,6 @@ fn set_expiry(
     }
     maps::put(txn, map, key, &Entry { expires_at_ms: new_expiry, ..entry })?;
     Ok(Some(DocumentChange {
-        index: index.clone(),
         removed: None,
         added: None,
         old_expiry: entry.expires_at_ms,

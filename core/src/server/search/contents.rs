@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
-use super::work::DocumentChange;
 use crate::limits::{SEARCH_DELTA_MAX_BYTES, SEARCH_DELTA_MAX_DOCUMENTS};
 use crate::search::bits::Bits;
 use crate::search::index::{self, Delta, DocumentId, Part, Prepared, Segment, View};
@@ -39,6 +38,21 @@ pub enum Progress {
     },
     /// It holds everything.
     Ready,
+}
+
+/// One document that comes, goes or gets another expiry in an index.
+#[derive(Debug)]
+pub struct DocumentChange {
+    /// The document that is no more: the older state of the key.
+    pub removed: Option<DocumentId>,
+    /// The document that comes.
+    pub added: Option<Prepared>,
+    /// The expiry that the removed document had, or the one whose expiry changes.
+    pub old_expiry: Option<u64>,
+    /// The expiry of the document that comes, or the new one.
+    pub new_expiry: Option<u64>,
+    /// The document of which only the expiry changes.
+    pub kept: Option<DocumentId>,
 }
 
 /// A delta that takes no more documents.

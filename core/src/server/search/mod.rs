@@ -22,11 +22,11 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
-pub use contents::{Contents, Facts, Freeze, Progress, Stored};
+pub use contents::{Contents, DocumentChange, Facts, Freeze, Progress, Stored};
 pub use cursors::{CursorRow, Cursors, SearchCursor};
 pub use definition::{Definition, Filter, Hints, Synonyms};
 pub use settings::{SEARCH_SETTINGS, SearchSetting, SearchSettings};
-pub use work::{DocumentChange, IndexWork};
+pub use work::IndexWork;
 
 use super::hub::Interest;
 use super::prefixes::Prefixes;
