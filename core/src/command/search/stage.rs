@@ -61,7 +61,6 @@ pub(super) fn change_of(
     {
         return set_expiry(
             ctx.txn,
-            index,
             (map, &changed.key),
             entry,
             changed.new.and_then(|root| root.expires_at_ms),
