@@ -33,7 +33,9 @@ pub(super) fn read(request: &Request<'_>) -> Result<(Commands, Asked), Response>
     let query = request.query.unwrap_or_default().split('&');
     let query: Vec<&str> = query.filter(|parameter| !parameter.starts_with("_token=")).collect();
     let mut arguments = Arguments::default();
-    for argument in [command, method.as_bytes(), request.path.as_bytes(), query.join("&").as_bytes(), request.body] {
+    for argument in
+        [command, method.as_bytes(), request.path.as_bytes(), query.join("&").as_bytes(), request.body]
+    {
         arguments.push(argument);
     }
     let mut commands = Commands::default();
@@ -86,7 +88,8 @@ pub(super) fn respond(value: &Value, asked: &Asked) -> Response {
 
 /// Whether a tag stands in the list of a client; one that is weak there is the same.
 fn has_tag(known: &[u8], tag: &[u8]) -> bool {
-    known.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).any(|known| {
-        known == b"*" || known.strip_prefix(b"W/").unwrap_or(known) == tag
-    })
+    known
+        .split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .any(|known| known == b"*" || known.strip_prefix(b"W/").unwrap_or(known) == tag)
 }

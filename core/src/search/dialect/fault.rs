@@ -50,7 +50,8 @@ impl Fault {
         match self.code {
             "missing_authorization_header" => 401,
             "invalid_api_key" => 403,
-            "not_found" | "index_not_found" | "document_not_found" | "task_not_found" | "api_key_not_found" => 404,
+            "not_found" | "index_not_found" | "document_not_found" | "task_not_found"
+            | "api_key_not_found" => 404,
             "method_not_allowed" => 405,
             "index_already_exists" => 409,
             "payload_too_large" => 413,

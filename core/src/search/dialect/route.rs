@@ -180,7 +180,8 @@ pub fn route(method: &str, path: &str) -> Result<Route, Fault> {
             Fault::new("invalid_task_uids", ["Invalid value: `", uid, "` is no task's number."].concat())
         }),
         (_, "indexes") if parts.len() >= 2 => {
-            let action = action(method, (what, which), parts.len() - 2).map_err(|fault| fault.unwrap_or_else(|| not_found(path)))?;
+            let action = action(method, (what, which), parts.len() - 2)
+                .map_err(|fault| fault.unwrap_or_else(|| not_found(path)))?;
             check_uid(uid)?;
             Ok(Route::Index { uid: uid.to_owned(), action })
         }
@@ -213,7 +214,9 @@ fn action(method: &str, (what, which): (&str, &str), parts: usize) -> Result<Act
         (2, "documents", "fetch", "POST") => Action::FetchDocuments,
         (2, "documents", "delete", "POST") => Action::DeleteByFilter,
         (2, "documents", "delete-batch", "POST") => Action::DeleteBatch,
-        (2, "documents", "edit", "POST") => return Err(Some(Fault::unsupported("Editing documents by a function"))),
+        (2, "documents", "edit", "POST") => {
+            return Err(Some(Fault::unsupported("Editing documents by a function")));
+        }
         (2, "documents", id, "GET") => Action::Document(id.to_owned()),
         (2, "documents", id, "DELETE") => Action::DeleteDocument(id.to_owned()),
         (1, "settings", _, "GET") => Action::Settings,
@@ -231,7 +234,9 @@ fn action(method: &str, (what, which): (&str, &str), parts: usize) -> Result<Act
         (1, "similar" | "compact" | "fields", _, _) => {
             return Err(Some(Fault::unsupported(&["/indexes/{uid}/", what].concat())));
         }
-        (0, _, _, _) | (1, "stats" | "search" | "facet-search" | "documents" | "settings", _, _) | (2, "documents", _, _) => {
+        (0, _, _, _)
+        | (1, "stats" | "search" | "facet-search" | "documents" | "settings", _, _)
+        | (2, "documents", _, _) => {
             return Err(Some(not_allowed(method)));
         }
         _ => return Err(None),
@@ -271,8 +276,7 @@ pub fn check_uid(uid: &str) -> Result<(), Fault> {
 /// # Errors
 /// There are too many.
 pub fn parameters(query: &str) -> Result<Vec<(String, String)>, Fault> {
-    let decode =
-        |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+    let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
     let mut parameters = Vec::new();
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         if parameters.len() == PARAMETERS_MAX {
@@ -328,7 +332,8 @@ mod tests {
     #[test]
     fn parameter_stays_encoded() {
         let read = parameters("q=a+b%26c&limit=5&&empty").expect("few");
-        let read: Vec<(&str, &str)> = read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let read: Vec<(&str, &str)> =
+            read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(read, [("q", "a b&c"), ("limit", "5"), ("empty", "")]);
         assert!(parameters(&"a=1&".repeat(65)).is_err());
     }

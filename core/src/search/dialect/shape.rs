@@ -39,13 +39,18 @@ pub enum Shape {
 pub fn check(value: &Value, shape: Shape, path: &str, code: &'static str) -> Result<(), Fault> {
     let wrong = |expected: &str| Err(wrong_type(value, expected, path, code));
     match (shape, value) {
-        (_, Value::Null) | (Shape::Any, _) | (Shape::Truth, Value::Bool(_)) | (Shape::Number, Value::Number(_)) => Ok(()),
+        (_, Value::Null)
+        | (Shape::Any, _)
+        | (Shape::Truth, Value::Bool(_))
+        | (Shape::Number, Value::Number(_)) => Ok(()),
         (Shape::Text, Value::String(_)) => Ok(()),
         (Shape::Count, Value::Number(number)) if number.is_u64() => Ok(()),
-        (Shape::Texts, Value::Array(items)) => items.iter().enumerate().try_for_each(|(at, item)| match item {
-            Value::String(_) => Ok(()),
-            other => Err(wrong_type(other, "a string", &element(path, at), code)),
-        }),
+        (Shape::Texts, Value::Array(items)) => {
+            items.iter().enumerate().try_for_each(|(at, item)| match item {
+                Value::String(_) => Ok(()),
+                other => Err(wrong_type(other, "a string", &element(path, at), code)),
+            })
+        }
         (Shape::Choice(names), Value::String(name)) => match names.contains(&name.as_str()) {
             true => Ok(()),
             false => Err(unknown_value(name, names, path, code)),
@@ -96,7 +101,18 @@ pub fn wrong_type(value: &Value, expected: &str, path: &str, code: &'static str)
     let place = if path.is_empty() { "." } else { path };
     Fault::new(
         code,
-        ["Invalid value type at `", place, "`: expected ", expected, ", but found ", kind, ": `", &shown, "`"].concat(),
+        [
+            "Invalid value type at `",
+            place,
+            "`: expected ",
+            expected,
+            ", but found ",
+            kind,
+            ": `",
+            &shown,
+            "`",
+        ]
+        .concat(),
     )
 }
 
@@ -119,7 +135,10 @@ pub fn unknown_field<'n>(
     let names: Vec<&str> = names.collect();
     let names = names.join("`, `");
     let place = if path.is_empty() { "".to_owned() } else { [" inside `", path, "`"].concat() };
-    Fault::new(code, ["Unknown field `", shorten(name), "`", &place, ": expected one of `", &names, "`"].concat())
+    Fault::new(
+        code,
+        ["Unknown field `", shorten(name), "`", &place, ": expected one of `", &names, "`"].concat(),
+    )
 }
 
 /// The beginning of a text, for errors.
@@ -144,7 +163,10 @@ pub fn parse(body: &[u8]) -> Result<Value, Fault> {
 
 /// A body that is no JSON.
 pub fn malformed(error: serde_json::Error) -> Fault {
-    Fault::new("malformed_payload", ["The json payload provided is malformed. `", &error.to_string(), "`."].concat())
+    Fault::new(
+        "malformed_payload",
+        ["The json payload provided is malformed. `", &error.to_string(), "`."].concat(),
+    )
 }
 
 /// The strings of an array that was checked.

@@ -48,13 +48,19 @@ const FAILURES: [(&str, &str); 9] = [
     ("index_not_found", "There was no such index."),
     ("index_already_exists", "There was such an index already."),
     ("index_primary_key_already_exists", "The index had a primary key and documents already."),
-    ("index_primary_key_no_candidate_found", "No attribute of the first document ends with `id`, so the primary key must be named."),
+    (
+        "index_primary_key_no_candidate_found",
+        "No attribute of the first document ends with `id`, so the primary key must be named.",
+    ),
     (
         "index_primary_key_multiple_candidates_found",
         "Several attributes of the first document end with `id`, so the primary key must be named.",
     ),
     ("missing_document_id", "A document had no primary key."),
-    ("invalid_document_id", "The primary key of a document was neither an integer nor a string of letters, digits, hyphens and underscores."),
+    (
+        "invalid_document_id",
+        "The primary key of a document was neither an integer nor a string of letters, digits, hyphens and underscores.",
+    ),
     ("invalid_document_filter", "The filter was wrong."),
     ("invalid_document_geo_field", "A position was wrong."),
 ];
@@ -70,7 +76,8 @@ pub fn is_failure(fault: &Fault) -> bool {
 /// The number of a task that has ended.
 pub fn number(kind: Kind, fault: Option<&Fault>, now_ms: u64) -> u64 {
     let kind = KINDS.iter().zip(0_u64..).find(|((other, _), _)| *other == kind).map_or(0, |(_, at)| at);
-    let failure = fault.and_then(|fault| FAILURES.iter().zip(1_u64..).find(|((code, _), _)| *code == fault.code));
+    let failure =
+        fault.and_then(|fault| FAILURES.iter().zip(1_u64..).find(|((code, _), _)| *code == fault.code));
     let outcome = failure.map_or(0, |(_, at)| at);
     let at_ms = now_ms & ((1 << 44) - 1);
     at_ms << (KIND_BITS + OUTCOME_BITS) | kind << OUTCOME_BITS | outcome
@@ -165,7 +172,13 @@ mod tests {
 
     #[test]
     fn number_of_no_task_is_one() {
-        for number in [0, 7, u64::MAX, number(Kind::Settings, None, NOW_MS) | 31, number(Kind::Settings, None, NOW_MS) | 15 << 5] {
+        for number in [
+            0,
+            7,
+            u64::MAX,
+            number(Kind::Settings, None, NOW_MS) | 31,
+            number(Kind::Settings, None, NOW_MS) | 15 << 5,
+        ] {
             assert_eq!(show(number, NOW_MS).map_err(|fault| fault.code), Err("task_not_found"), "{number}");
         }
     }

@@ -12,7 +12,13 @@ pub fn rfc3339(at_ms: u64) -> String {
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let parts = [(year, 4, '-'), (month, 2, '-'), (day, 2, 'T'), (ms / 3_600_000, 2, ':'), (ms / 60_000 % 60, 2, ':')];
+    let parts = [
+        (year, 4, '-'),
+        (month, 2, '-'),
+        (day, 2, 'T'),
+        (ms / 3_600_000, 2, ':'),
+        (ms / 60_000 % 60, 2, ':'),
+    ];
     let mut text = String::with_capacity(24);
     for (number, width, behind) in parts.into_iter().chain([(ms / 1000 % 60, 2, '.'), (ms % 1000, 3, 'Z')]) {
         let mut buffer = itoa::Buffer::new();

@@ -30,7 +30,12 @@ fn key_of(uid: &str, id: &str) -> Vec<u8> {
 }
 
 /// Reads the document at a key; None if there is no hash.
-pub(super) fn read(ctx: &mut Context<'_, '_>, uid: &str, settings: &Settings, key: &[u8]) -> Result<Option<Document>> {
+pub(super) fn read(
+    ctx: &mut Context<'_, '_>,
+    uid: &str,
+    settings: &Settings,
+    key: &[u8],
+) -> Result<Option<Document>> {
     let db = ctx.db();
     if ctx.txn.root(db, key)?.is_none_or(|root| root.kind != KeyKind::Hash) {
         return Ok(None);
@@ -50,7 +55,13 @@ pub(super) fn add(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, repla
     accept(ctx, Kind::Documents, uid, result)
 }
 
-fn add_all(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, documents: &[Document], replaces: bool) -> Result<()> {
+fn add_all(
+    ctx: &mut Context<'_, '_>,
+    asked: &Asked<'_>,
+    uid: &str,
+    documents: &[Document],
+    replaces: bool,
+) -> Result<()> {
     ctx.expect_work(documents.len() as u64)?;
     let found = look_up(ctx, uid);
     let current = match &found {
@@ -59,7 +70,9 @@ fn add_all(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, documents: &
             settings.primary_key.as_deref()
         }
         None if present(ctx).find(ctx.db(), uid.as_bytes()).is_some() => {
-            return Err(Fault::new("index_already_exists", "There is an index of FT.CREATE with this name.").into());
+            return Err(
+                Fault::new("index_already_exists", "There is an index of FT.CREATE with this name.").into()
+            );
         }
         None => {
             indexes::check_new(ctx, asked, uid)?;
@@ -119,7 +132,9 @@ fn prepare(
     }
     match index {
         None => indexes::make(ctx, uid, &settings, &names).map(drop),
-        Some(index) if is_other || names.len() > known => indexes::replace(ctx, &index, &settings, &names).map(drop),
+        Some(index) if is_other || names.len() > known => {
+            indexes::replace(ctx, &index, &settings, &names).map(drop)
+        }
         Some(_) => Ok(()),
     }
 }
@@ -143,7 +158,12 @@ fn remove(ctx: &mut Context<'_, '_>, keys: &[Vec<u8>]) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn delete(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, ids: &[String]) -> Result<Answer> {
+pub(super) fn delete(
+    ctx: &mut Context<'_, '_>,
+    asked: &Asked<'_>,
+    uid: &str,
+    ids: &[String],
+) -> Result<Answer> {
     let result = match open_to_delete(ctx, asked, uid) {
         Ok(_) => {
             let keys: Vec<Vec<u8>> = ids.iter().map(|id| key_of(uid, id)).collect();
@@ -175,7 +195,8 @@ pub(super) fn delete_by_filter(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid
         Ok((index, settings)) => {
             // All that is found must still be there when it is deleted.
             lock_all(ctx)?;
-            let node = filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter");
+            let node =
+                filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter");
             node.map_err(Into::into).and_then(|node| {
                 let (_, keys) = matching(ctx, &index, node, 0, usize::MAX)?;
                 remove(ctx, &keys)
@@ -262,7 +283,10 @@ pub(super) fn list(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> R
         offset: asked.count("offset", 0, "invalid_document_offset")?,
         limit: asked.count("limit", 20, "invalid_document_limit")?,
         fields: asked.parameter("fields").map(names),
-        filter: Filter::read(&asked.parameter("filter").map_or(Value::Null, Value::from), "invalid_document_filter")?,
+        filter: Filter::read(
+            &asked.parameter("filter").map_or(Value::Null, Value::from),
+            "invalid_document_filter",
+        )?,
         ids: asked.parameter("ids").map(names),
     };
     if asked.parameter("sort").is_some() {
@@ -289,8 +313,12 @@ pub(super) fn fetch(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> 
     }
     let ids = match given("ids") {
         None => None,
-        Some(Value::Array(ids)) => Some(ids.iter().map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)).collect()),
-        Some(other) => return Err(shape::wrong_type(other, "an array", ".ids", "invalid_document_ids").into()),
+        Some(Value::Array(ids)) => {
+            Some(ids.iter().map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)).collect())
+        }
+        Some(other) => {
+            return Err(shape::wrong_type(other, "an array", ".ids", "invalid_document_ids").into());
+        }
     };
     let wanted = Wanted {
         offset: given("offset").and_then(Value::as_u64).unwrap_or(0),
@@ -306,7 +334,9 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
     let (index, settings) = open(ctx, asked, uid, false)?;
     find::check_locks(ctx)?;
     let root: Node = match &wanted.filter {
-        Some(filter) => filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter")?,
+        Some(filter) => {
+            filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter")?
+        }
         None => Clause::All.into(),
     };
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -336,7 +366,15 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
         }
         picked(&document, fields.as_deref()).write(&mut body);
     }
-    let end = ["],\"offset\":", &wanted.offset.to_string(), ",\"limit\":", &wanted.limit.to_string(), ",\"total\":", &total.to_string(), "}"];
+    let end = [
+        "],\"offset\":",
+        &wanted.offset.to_string(),
+        ",\"limit\":",
+        &wanted.limit.to_string(),
+        ",\"total\":",
+        &total.to_string(),
+        "}",
+    ];
     body.extend_from_slice(end.concat().as_bytes());
     Ok((200, body))
 }

@@ -35,7 +35,9 @@ fn readable(ctx: &Context<'_, '_>, asked: &Asked<'_>) -> Vec<(String, Arc<Index>
     let known = mine.filter_map(|index| Some((index, Settings::parse(&index.definition.settings)?)));
     known
         .filter(|(index, _)| admin::check_access(ctx, index, asked.args, false).is_ok())
-        .map(|(index, settings)| (String::from_utf8_lossy(&index.definition.name).into_owned(), index.clone(), settings))
+        .map(|(index, settings)| {
+            (String::from_utf8_lossy(&index.definition.name).into_owned(), index.clone(), settings)
+        })
         .collect()
 }
 
@@ -98,7 +100,9 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<Ans
     check_uid(&uid)?;
     check_new(ctx, asked, &uid)?;
     let result = match present(ctx).find(ctx.db(), uid.as_bytes()) {
-        Some(_) => Err(Fault::new("index_already_exists", ["Index `", &uid, "` already exists."].concat()).into()),
+        Some(_) => {
+            Err(Fault::new("index_already_exists", ["Index `", &uid, "` already exists."].concat()).into())
+        }
         None => make(ctx, &uid, &Settings::new(primary_key, ctx.now_ms()), &[]).map(drop),
     };
     accept(ctx, Kind::IndexCreation, &uid, result)
@@ -119,7 +123,12 @@ pub(super) fn check_new(ctx: &Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> 
 }
 
 /// Makes an index. Its transaction has everything locked.
-pub(super) fn make(ctx: &mut Context<'_, '_>, uid: &str, settings: &Settings, seen: &[String]) -> Result<Arc<Index>> {
+pub(super) fn make(
+    ctx: &mut Context<'_, '_>,
+    uid: &str,
+    settings: &Settings,
+    seen: &[String],
+) -> Result<Arc<Index>> {
     lock_all(ctx)?;
     if present(ctx).len() >= SEARCH_INDEXES_MAX {
         return Err(Fault::new("index_creation_failed", "There are too many indexes.").into());
@@ -160,14 +169,16 @@ pub(super) fn replace(
         return Ok(index);
     }
     let keys = keys_of(ctx, index)?;
-    let is_at_once = old.is_scanned && keys.len() <= SEARCH_HTTP_REINDEXED_AT_ONCE;
+    let is_at_once = keys.len() <= SEARCH_HTTP_REINDEXED_AT_ONCE;
+    // Keys that upkeep has not looked at yet are still to come.
+    let is_scanned = is_at_once && old.is_scanned;
     maps::clear(ctx.txn, index)?;
     forget(ctx, index)?;
     let mut definition = defined(ctx, &uid, settings, seen)?;
     definition.aliases.clone_from(&old.aliases);
     definition.synonyms = old.synonyms.clone();
-    definition.is_scanned = is_at_once;
-    let progress = if is_at_once { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
+    definition.is_scanned = is_scanned;
+    let progress = if is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
     let contents = Contents::new(progress);
     contents.note_use(ctx.now_ms());
     let index = index_of(ctx.admin, definition, Arc::new(contents));

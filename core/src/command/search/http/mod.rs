@@ -83,7 +83,8 @@ impl Asked<'_> {
 
     fn count(&self, name: &str, default: u64, code: &'static str) -> Result<u64> {
         let Some(text) = self.parameter(name) else { return Ok(default) };
-        let message = ["Invalid value in parameter `", name, "`: could not parse `", text, "` as a positive integer"];
+        let message =
+            ["Invalid value in parameter `", name, "`: could not parse `", text, "` as a positive integer"];
         text.parse().map_err(|_| Fault::new(code, message.concat()).into())
     }
 }
@@ -156,7 +157,9 @@ fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Act
         Action::Delete => indexes::delete(ctx, asked, uid),
         Action::Stats => indexes::stats(ctx, asked, uid),
         Action::Search => search::one(ctx, asked, uid, &request::parse_search(asked.body)?),
-        Action::SearchByParameters => search::one(ctx, asked, uid, &request::parse_parameters(&asked.parameters)?),
+        Action::SearchByParameters => {
+            search::one(ctx, asked, uid, &request::parse_parameters(&asked.parameters)?)
+        }
         Action::FacetSearch => search::facet(ctx, asked, uid, &request::parse_facet_search(asked.body)?),
         Action::ListDocuments => documents::list(ctx, asked, uid),
         Action::FetchDocuments => documents::fetch(ctx, asked, uid),

@@ -4,14 +4,16 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::{Answer, Asked, Failed, Result, documents, open};
-use crate::command::{CommandError, Context};
 use crate::command::search::answer::{Hit as Known, is_still_there};
 use crate::command::search::find::{self, Allowed, Ended, Own};
+use crate::command::{CommandError, Context};
 use crate::engine::EngineError;
 use crate::search::bits::Bits;
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::request::{Page, Part, Search, SortBy, Strategy as Wanted, page, parts};
-use crate::search::dialect::response::{self, Counts, Facet, Matches, Shown, order_counts, write_answer, write_hit};
+use crate::search::dialect::response::{
+    self, Counts, Facet, Matches, Shown, order_counts, write_answer, write_hit,
+};
 use crate::search::dialect::settings::{
     ALL_TEXTS, Rule, Settings, attribute_of_text, is_attribute_of, number_field, tag_field,
 };
@@ -64,7 +66,12 @@ impl Meant {
     ///
     /// # Errors
     /// It does not fit the settings.
-    fn of(ctx: &Context<'_, '_>, search: &Search, (uid, index): (&str, &Index), settings: &Settings) -> Result<Meant> {
+    fn of(
+        ctx: &Context<'_, '_>,
+        search: &Search,
+        (uid, index): (&str, &Index),
+        settings: &Settings,
+    ) -> Result<Meant> {
         search.check(uid, settings)?;
         let schema = &index.definition.schema;
         let mut meant = Meant { strategy: strategy(search.strategy), ..Meant::default() };
@@ -80,7 +87,11 @@ impl Meant {
             // Numbers first, then texts.
             for (name, is_number) in [(number_field(attribute), true), (tag_field(attribute), false)] {
                 let is_descending = sort.is_descending;
-                meant.sort.extend(field(schema, &name).map(|field| SortKey { field, is_number, is_descending }));
+                meant.sort.extend(field(schema, &name).map(|field| SortKey {
+                    field,
+                    is_number,
+                    is_descending,
+                }));
             }
         }
         meant.popularity = settings.rules().iter().find_map(|rule| match rule {
@@ -93,10 +104,15 @@ impl Meant {
             meant.facets.extend(field(schema, &tag_field(&name)).map(|id| (name.clone(), id)));
             meant.ranges.extend(field(schema, &number_field(&name)).map(|id| (name, id)));
         }
-        meant.synonyms = settings.synonyms().into_iter().map(|(word, others)| (folded(&word), others.iter().map(|other| folded(other)).collect())).collect();
+        meant.synonyms = settings
+            .synonyms()
+            .into_iter()
+            .map(|(word, others)| (folded(&word), others.iter().map(|other| folded(other)).collect()))
+            .collect();
         let typos = settings.typos();
         let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
-        meant.typos = Typos { one_min: typos.is_enabled.then(|| size(typos.one_from)), two_min: size(typos.two_from) };
+        meant.typos =
+            Typos { one_min: typos.is_enabled.then(|| size(typos.one_from)), two_min: size(typos.two_from) };
         let cap = ctx.shared.search.settings.instant_cap();
         meant.postings_max = if cap == 0 { u64::MAX } else { cap };
         Ok(meant)
@@ -108,11 +124,16 @@ impl Meant {
             self.read_part(&part);
         }
         if let Some(last) = parts(query).last() {
-            self.is_open = last.is_last && settings.has_prefixes() && !query.ends_with(char::is_whitespace) && !self.words.is_empty();
+            self.is_open = last.is_last
+                && settings.has_prefixes()
+                && !query.ends_with(char::is_whitespace)
+                && !self.words.is_empty();
         }
         // A last word that is being typed may become another one.
         let open = if self.is_open { self.words.pop() } else { None };
-        let has_others = open.is_some() || self.words.iter().any(|word| !stop_words.contains(word)) || !self.phrases.is_empty();
+        let has_others = open.is_some()
+            || self.words.iter().any(|word| !stop_words.contains(word))
+            || !self.phrases.is_empty();
         if has_others {
             self.words.retain(|word| !stop_words.contains(word));
         }
@@ -122,15 +143,20 @@ impl Meant {
     fn read_part(&mut self, part: &Part<'_>) {
         // Words that nothing stands between are a phrase: pairs of characters of scripts without spaces.
         let mut groups: Vec<Vec<String>> = Vec::new();
-        analyzer::words(part.text.as_bytes(), analyzer::Source::Query, &mut |token| match groups.last_mut() {
-            Some(group) if token.is_adjacent || part.is_phrase => group.push(token.text.to_owned()),
-            _ => groups.push(vec![token.text.to_owned()]),
-        });
+        analyzer::words(
+            part.text.as_bytes(),
+            analyzer::Source::Query,
+            &mut |token| match groups.last_mut() {
+                Some(group) if token.is_adjacent || part.is_phrase => group.push(token.text.to_owned()),
+                _ => groups.push(vec![token.text.to_owned()]),
+            },
+        );
         for mut group in groups {
             match (part.is_negative, group.len()) {
                 (true, 1) => self.negated.append(&mut group),
                 (true, _) => {
-                    let word = |word: &String| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
+                    let word =
+                        |word: &String| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
                     let phrase: Node = Clause::Phrase(group.iter().map(word).collect()).into();
                     self.conditions.push(Clause::Not(Box::new(phrase)).into());
                 }
@@ -217,7 +243,9 @@ fn searched(schema: &Schema, names: &[String]) -> Vec<FieldId> {
         let count = fields.len();
         for (field, number) in schema.fields.iter().zip(0..) {
             let attribute = attribute_of_text(&field.name);
-            if attribute.is_some_and(|attribute| is_attribute_of(name, attribute) || is_attribute_of(attribute, name)) {
+            if attribute
+                .is_some_and(|attribute| is_attribute_of(name, attribute) || is_attribute_of(attribute, name))
+            {
                 fields.push(FieldId(number));
             }
         }
@@ -307,7 +335,12 @@ impl Matches for Marks<'_, '_> {
     }
 }
 
-pub(super) fn one(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, search: &Search) -> Result<Answer> {
+pub(super) fn one(
+    ctx: &mut Context<'_, '_>,
+    asked: &Asked<'_>,
+    uid: &str,
+    search: &Search,
+) -> Result<Answer> {
     let mut body = Vec::new();
     write(ctx, asked, (uid, search, false), &mut body)?;
     Ok((200, body))
@@ -356,7 +389,11 @@ fn write(
             let answer = response::Answer {
                 index_uid: names_index.then_some(uid),
                 query: search.q.as_deref().unwrap_or_default(),
-                page: Page { offset: if shown.numbered.is_some() { shown.offset } else { search.offset }, limit: if shown.numbered.is_some() { shown.limit } else { search.limit }, ..shown },
+                page: Page {
+                    offset: if shown.numbered.is_some() { shown.offset } else { search.offset },
+                    limit: if shown.numbered.is_some() { shown.limit } else { search.limit },
+                    ..shown
+                },
                 total: found.answer.total.min(settings.max_total_hits()),
                 is_exhaustive: found.answer.is_exhaustive,
                 processing_time_ms: 0,
@@ -383,7 +420,11 @@ fn load(
             return Ok(None);
         }
         let score = f64::from(hit.score.max(0));
-        let score = if meant.words.is_empty() && meant.phrases.is_empty() { 1.0 } else { score / (score + HALF_SCORE) };
+        let score = if meant.words.is_empty() && meant.phrases.is_empty() {
+            1.0
+        } else {
+            score / (score + HALF_SCORE)
+        };
         if search.score_threshold.is_some_and(|threshold| score < threshold) {
             continue;
         }
@@ -424,10 +465,17 @@ fn facets(meant: &Meant, settings: &Settings, answer: &instant::Answer) -> Vec<F
     meant.facets.iter().zip(&answer.facets).map(of).collect()
 }
 
-pub(super) fn facet(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, search: &Search) -> Result<Answer> {
+pub(super) fn facet(
+    ctx: &mut Context<'_, '_>,
+    asked: &Asked<'_>,
+    uid: &str,
+    search: &Search,
+) -> Result<Answer> {
     let (index, settings) = open(ctx, asked, uid, false)?;
     if !settings.has_facet_search() {
-        return Err(Fault::new("facet_search_disabled", "The facet search is disabled for this index.").into());
+        return Err(
+            Fault::new("facet_search_disabled", "The facet search is disabled for this index.").into()
+        );
     }
     let facet = search.facet_name.clone().unwrap_or_default();
     let search = Search { facets: vec![facet.clone()], sort: Vec::new(), ..search.clone() };

@@ -52,7 +52,10 @@ pub fn parse_documents(body: &[u8]) -> Result<Vec<Document>, Fault> {
     };
     for document in &mut documents {
         if document.attributes.len() > ATTRIBUTES_MAX {
-            return Err(Fault::new("max_fields_limit_exceeded", "A document cannot contain more than 65,535 fields."));
+            return Err(Fault::new(
+                "max_fields_limit_exceeded",
+                "A document cannot contain more than 65,535 fields.",
+            ));
         }
         keep_last(&mut document.attributes);
     }
@@ -95,12 +98,11 @@ pub fn delete_ids(body: &[u8]) -> Result<Vec<String>, Fault> {
     if body.trim_ascii().is_empty() {
         return Err(Fault::new("missing_payload", "A json payload is missing."));
     }
-    let values: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| {
-        match serde_json::from_slice::<Value>(body) {
+    let values: Vec<&RawValue> =
+        serde_json::from_slice(body).map_err(|error| match serde_json::from_slice::<Value>(body) {
             Ok(value) => wrong_type(&value, "an array", "", "bad_request"),
             Err(_) => malformed(error),
-        }
-    })?;
+        })?;
     values.into_iter().map(|value| id_of(value.get())).collect()
 }
 
@@ -133,7 +135,9 @@ pub fn primary_key(primary: Primary<'_>, documents: &[Document]) -> Result<Optio
 
 fn infer(document: &Document) -> Result<String, Fault> {
     const ASK: &str = "Please specify the primary key manually using the `primaryKey` query parameter.";
-    let ends_in_id = |name: &&str| name.len() >= 2 && name.get(name.len() - 2..).is_some_and(|end| end.eq_ignore_ascii_case("id"));
+    let ends_in_id = |name: &&str| {
+        name.len() >= 2 && name.get(name.len() - 2..).is_some_and(|end| end.eq_ignore_ascii_case("id"))
+    };
     let names: Vec<&str> =
         document.attributes.iter().map(|(name, _)| name.as_str()).filter(ends_in_id).collect();
     match names.as_slice() {

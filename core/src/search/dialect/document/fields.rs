@@ -56,7 +56,8 @@ impl<'f> Fields<'f> {
             if root.name == path || (is_deep && is_attribute_of(path, &root.name)) {
                 let digits = std::str::from_utf8(root.stored).unwrap_or_default();
                 show(&root.value, Some(digits), (is_deep, false, 0), each);
-            } else if let Some(rest) = path.strip_prefix(&*root.name).and_then(|rest| rest.strip_prefix('.')) {
+            } else if let Some(rest) = path.strip_prefix(&*root.name).and_then(|rest| rest.strip_prefix('.'))
+            {
                 descend(&root.value, rest, (is_deep, false, 0), each);
             }
         }
@@ -70,13 +71,17 @@ fn descend(value: &Value, path: &str, how: (bool, bool, usize), each: &mut dyn F
         return;
     }
     match value {
-        Value::Array(items) => items.iter().for_each(|item| descend(item, path, (is_deep, true, depth + 1), each)),
+        Value::Array(items) => {
+            items.iter().for_each(|item| descend(item, path, (is_deep, true, depth + 1), each))
+        }
         Value::Object(members) => {
             for (name, value) in members {
                 let how = (is_deep, is_element, depth + 1);
                 if name == path || (is_deep && is_attribute_of(path, name)) {
                     show(value, None, how, each);
-                } else if let Some(rest) = path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.')) {
+                } else if let Some(rest) =
+                    path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'))
+                {
                     descend(value, rest, how, each);
                 }
             }
@@ -150,9 +155,13 @@ pub fn held(schema: &Schema, fields: &Fields<'_>) -> Vec<(FieldId, Held)> {
     for (field, number) in schema.fields.iter().zip(0..) {
         let path = std::str::from_utf8(&field.path).unwrap_or_default();
         let held = match &field.kind {
-            FieldKind::Text { .. } if field.name == ALL_TEXTS.as_bytes() => Held::Texts(other_texts(schema, fields)),
+            FieldKind::Text { .. } if field.name == ALL_TEXTS.as_bytes() => {
+                Held::Texts(other_texts(schema, fields))
+            }
             FieldKind::Text { .. } => Held::Texts(texts(fields, path)),
-            FieldKind::Tag { .. } if field.name == FACTS.as_bytes() => Held::Tags(facts(schema, fields), None),
+            FieldKind::Tag { .. } if field.name == FACTS.as_bytes() => {
+                Held::Tags(facts(schema, fields), None)
+            }
             FieldKind::Tag { .. } => tags(fields, path),
             FieldKind::Numeric => Held::Numbers(numbers(fields, path)),
             FieldKind::Geo => Held::Positions(positions(fields, path)),
@@ -186,7 +195,8 @@ fn other_texts(schema: &Schema, fields: &Fields<'_>) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for root in &fields.roots {
         let has_field = schema.fields.iter().any(|field| {
-            matches!(field.kind, FieldKind::Text { .. }) && attribute_of_text(&field.name) == Some(&*root.name)
+            matches!(field.kind, FieldKind::Text { .. })
+                && attribute_of_text(&field.name) == Some(&*root.name)
         });
         if !has_field {
             found.append(&mut texts(fields, &root.name));
@@ -232,7 +242,8 @@ fn positions(fields: &Fields<'_>, path: &str) -> Vec<(f64, f64)> {
 fn facts(schema: &Schema, fields: &Fields<'_>) -> Vec<Vec<u8>> {
     let mut facts = Vec::new();
     for field in &schema.fields {
-        let is_filtered = matches!(field.kind, FieldKind::Tag { .. }) && !field.is_not_indexed && !field.path.is_empty();
+        let is_filtered =
+            matches!(field.kind, FieldKind::Tag { .. }) && !field.is_not_indexed && !field.path.is_empty();
         if !is_filtered || field.name == FACTS.as_bytes() {
             continue;
         }

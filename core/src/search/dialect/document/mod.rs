@@ -40,7 +40,9 @@ impl Document {
     /// The document that a hash is. `primary` is the attribute with the id, and the id from the hash's key, for hashes that do not say it.
     pub fn of_hash(fields: &[(Vec<u8>, Vec<u8>)], primary: Option<(&str, &[u8])>) -> Document {
         let mut attributes = Vec::with_capacity(fields.len() + 1);
-        if let Some((name, id)) = primary.filter(|(name, _)| !fields.iter().any(|(field, _)| field == name.as_bytes())) {
+        if let Some((name, id)) =
+            primary.filter(|(name, _)| !fields.iter().any(|(field, _)| field == name.as_bytes()))
+        {
             attributes.push((name.to_owned(), json_of(id).into_owned()));
         }
         let read = fields
@@ -83,7 +85,13 @@ impl Document {
             let mut shown = Vec::new();
             self.write(&mut shown);
             let shown = String::from_utf8_lossy(&shown).into_owned();
-            let message = ["Document doesn't have a `", primary_key, "` attribute: `", super::shape::shorten(&shown), "`."];
+            let message = [
+                "Document doesn't have a `",
+                primary_key,
+                "` attribute: `",
+                super::shape::shorten(&shown),
+                "`.",
+            ];
             return Err(Fault::new("missing_document_id", message.concat()));
         };
         id_of(value)

@@ -6,10 +6,8 @@ use serde_json::value::RawValue;
 
 /// Whether bytes are JSON without white space around it.
 fn is_json(text: &str) -> bool {
-    let looks_so = matches!(
-        text.bytes().next(),
-        Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
-    );
+    let looks_so =
+        matches!(text.bytes().next(), Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'));
     let ends = text.bytes().next_back().is_some_and(|last| !last.is_ascii_whitespace());
     looks_so && ends && serde_json::from_str::<&RawValue>(text).is_ok()
 }

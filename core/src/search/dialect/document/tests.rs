@@ -49,7 +49,28 @@ fn value_comes_back_as_another() {
 
 #[test]
 fn bytes_of_a_hash_come_back_as_others() {
-    for bytes in ["", "\"", "\"\"", "\"a\"", "\"7\"", "\"\\\"7\\\"\"", "7", "-7", "07", "+7", "1.", "[", "[]", "{}", "{a}", "tru", "true", "\\", " ", "NaN"] {
+    for bytes in [
+        "",
+        "\"",
+        "\"\"",
+        "\"a\"",
+        "\"7\"",
+        "\"\\\"7\\\"\"",
+        "7",
+        "-7",
+        "07",
+        "+7",
+        "1.",
+        "[",
+        "[]",
+        "{}",
+        "{a}",
+        "tru",
+        "true",
+        "\\",
+        " ",
+        "NaN",
+    ] {
         assert_eq!(text(&stored(&json_of(bytes.as_bytes()))), bytes);
     }
     assert_eq!(json_of(b"{ \"a b\" : [ 1 , 2 ] }"), r#"{"a b":[1,2]}"#);
@@ -147,7 +168,9 @@ fn schema(patch: serde_json::Value, seen: &[&str]) -> Schema {
             has_empty: false,
             has_missing: false,
         };
-        while let Some(option) = words.next_if(|word| matches!(*word, "SORTABLE" | "NOINDEX" | "NOSTEM" | "CASESENSITIVE")) {
+        while let Some(option) =
+            words.next_if(|word| matches!(*word, "SORTABLE" | "NOINDEX" | "NOSTEM" | "CASESENSITIVE"))
+        {
             field.is_sortable |= option == "SORTABLE";
             field.is_not_indexed |= option == "NOINDEX";
         }
@@ -168,7 +191,9 @@ fn shown(schema: &Schema, document: &str) -> Vec<String> {
             let name = schema.field(id).map(|field| text(&field.name)).unwrap_or_default();
             match held {
                 Held::Texts(all) => format!("{name}: {}", texts(&all)),
-                Held::Tags(all, first) => format!("{name}: {} ^{}", texts(&all), text(&first.unwrap_or_default())),
+                Held::Tags(all, first) => {
+                    format!("{name}: {} ^{}", texts(&all), text(&first.unwrap_or_default()))
+                }
                 Held::Numbers(all) => format!("{name}: {all:?}"),
                 Held::Positions(all) => format!("{name}: {all:?}"),
             }
@@ -206,7 +231,10 @@ fn index_sees_other_values() {
             "text_info: x|1.5",
         ]
     );
-    assert_eq!(shown(&schema, r#"{"genre":[],"note":"","_geo":[1,2],"cast":7}"#), ["facts: e:genre|e:note|z:genre|z:note ^"]);
+    assert_eq!(
+        shown(&schema, r#"{"genre":[],"note":"","_geo":[1,2],"cast":7}"#),
+        ["facts: e:genre|e:note|z:genre|z:note ^"]
+    );
 }
 
 #[test]

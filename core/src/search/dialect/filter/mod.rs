@@ -98,7 +98,9 @@ impl Filter {
                         Value::Array(inner) => {
                             let mut any = Vec::new();
                             for item in inner {
-                                let Value::String(text) = item else { return Err(wrong(item, "String", code)) };
+                                let Value::String(text) = item else {
+                                    return Err(wrong(item, "String", code));
+                                };
                                 any.extend(parser::parse(text, code, &mut budget)?);
                             }
                             all.extend(join(any, Filter::Or));
@@ -125,8 +127,14 @@ fn wrong(value: &Value, expected: &str, code: &'static str) -> Fault {
     let shown = value.to_string();
     Fault::new(
         code,
-        ["Invalid syntax for the filter parameter: `expected ", expected, ", found: ", shape::shorten(&shown), "`."]
-            .concat(),
+        [
+            "Invalid syntax for the filter parameter: `expected ",
+            expected,
+            ", found: ",
+            shape::shorten(&shown),
+            "`.",
+        ]
+        .concat(),
     )
 }
 
@@ -144,7 +152,9 @@ struct Translation<'a> {
 impl Translation<'_> {
     /// The depth of a filter is bounded by [`DEPTH_MAX`].
     fn node(&self, filter: &Filter) -> Result<Node, Fault> {
-        let nodes = |filters: &[Filter]| filters.iter().map(|filter| self.node(filter)).collect::<Result<Vec<_>, _>>();
+        let nodes = |filters: &[Filter]| {
+            filters.iter().map(|filter| self.node(filter)).collect::<Result<Vec<_>, _>>()
+        };
         let clause = match filter {
             Filter::And(parts) => Clause::And(nodes(parts)?),
             Filter::Or(parts) => Clause::Or(nodes(parts)?),
@@ -190,7 +200,9 @@ impl Translation<'_> {
         self.check(attribute)?;
         Ok(match test {
             Test::In(values) => self.values(attribute, values),
-            Test::Range(from, to) => self.number(attribute).map_or(Clause::Nothing, |field| Clause::Number(field, *from, *to)),
+            Test::Range(from, to) => {
+                self.number(attribute).map_or(Clause::Nothing, |field| Clause::Number(field, *from, *to))
+            }
             Test::Exists => self.fact("e:", attribute),
             Test::Null => self.fact("n:", attribute),
             Test::Empty => self.fact("z:", attribute),
@@ -218,7 +230,9 @@ impl Translation<'_> {
 
     fn fact(&self, kind: &str, attribute: &str) -> Clause {
         let word = word(&[kind, attribute].concat());
-        self.schema.find(FACTS.as_bytes()).map_or(Clause::Nothing, |(field, _)| Clause::Tag(field, vec![word]))
+        self.schema
+            .find(FACTS.as_bytes())
+            .map_or(Clause::Nothing, |(field, _)| Clause::Tag(field, vec![word]))
     }
 
     fn number(&self, attribute: &str) -> Option<FieldId> {

@@ -25,8 +25,11 @@ pub(super) fn parse(text: &str, code: &'static str, budget: &mut usize) -> Resul
     let start = parser.at;
     if !parser.rest().is_empty() {
         let rest = shorten(parser.rest()).to_owned();
-        let message =
-            ["Found unexpected characters at the end of the filter: `", &rest, "`. You probably forgot an `OR` or an `AND` rule."];
+        let message = [
+            "Found unexpected characters at the end of the filter: `",
+            &rest,
+            "`. You probably forgot an `OR` or an `AND` rule.",
+        ];
         return Err(parser.fault(&message.concat(), start));
     }
     Ok(Some(filter))
@@ -77,7 +80,10 @@ impl<'a> Parser<'a> {
         let column = self.text.get(..start).unwrap_or_default().chars().count() + 1;
         let end = self.text.chars().count() + 1;
         let (mut first, mut last) = (itoa::Buffer::new(), itoa::Buffer::new());
-        Fault::new(self.code, [message, "\n", first.format(column), ":", last.format(end), " ", shorten(self.text)].concat())
+        Fault::new(
+            self.code,
+            [message, "\n", first.format(column), ":", last.format(end), " ", shorten(self.text)].concat(),
+        )
     }
 
     fn or(&mut self, depth: usize) -> Result<Filter> {
@@ -262,7 +268,8 @@ impl<'a> Parser<'a> {
         }
         let quote = quote.to_string();
         Err(self.fault(
-            &["Expression `", shorten(rest), "` is missing the following closing delimiter: `", &quote, "`."].concat(),
+            &["Expression `", shorten(rest), "` is missing the following closing delimiter: `", &quote, "`."]
+                .concat(),
             start,
         ))
     }
@@ -306,13 +313,17 @@ impl<'a> Parser<'a> {
                 let top_right = (self.latitude(*north, start)?, self.longitude(*east, start)?);
                 let bottom_left = (self.latitude(*south, start)?, self.longitude(*west, start)?);
                 if top_right.0 < bottom_left.0 {
-                    return wrong(self, "The top latitude of `_geoBoundingBox` is below the bottom latitude.");
+                    return wrong(
+                        self,
+                        "The top latitude of `_geoBoundingBox` is below the bottom latitude.",
+                    );
                 }
                 Ok(Filter::Box { top_right, bottom_left })
             }
-            ("_geoRadius", _) => {
-                wrong(self, "The `_geoRadius` filter expects three arguments: `_geoRadius(latitude, longitude, radius)`.")
-            }
+            ("_geoRadius", _) => wrong(
+                self,
+                "The `_geoRadius` filter expects three arguments: `_geoRadius(latitude, longitude, radius)`.",
+            ),
             ("_geoBoundingBox", _) => wrong(
                 self,
                 "The `_geoBoundingBox` filter expects two pairs of arguments: `_geoBoundingBox([latitude, longitude], [latitude, longitude])`.",
@@ -357,8 +368,17 @@ impl<'a> Parser<'a> {
     fn bad(&self, what: &str, between: &str, value: f64, start: usize) -> Fault {
         let value = crate::number::format_f64(value);
         let name = if what == "latitude" { "Latitude" } else { "Longitude" };
-        let message =
-            ["Bad ", what, " `", value.as_str(), "`. ", name, " must be contained between ", between, " degrees."];
+        let message = [
+            "Bad ",
+            what,
+            " `",
+            value.as_str(),
+            "`. ",
+            name,
+            " must be contained between ",
+            between,
+            " degrees.",
+        ];
         self.fault(&message.concat(), start)
     }
 }

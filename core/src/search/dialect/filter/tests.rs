@@ -66,7 +66,10 @@ fn filter_means_something_else() {
 fn wrong_filter_is_accepted() {
     for (text, error) in [
         ("channel Ponce", "`channel Ponce`.\n1:14 channel Ponce"),
-        ("a = 1 b = 2", "Found unexpected characters at the end of the filter: `b = 2`. You probably forgot an `OR` or an `AND` rule.\n7:12 a = 1 b = 2"),
+        (
+            "a = 1 b = 2",
+            "Found unexpected characters at the end of the filter: `b = 2`. You probably forgot an `OR` or an `AND` rule.\n7:12 a = 1 b = 2",
+        ),
         ("a = ", "Was expecting a value but instead got nothing.\n5:5 a = "),
         ("a = 'x", "Expression `'x` is missing the following closing delimiter: `'`.\n5:7 a = 'x"),
         ("(a = 1", "is missing the following closing delimiter: `)`.\n1:7 (a = 1"),
@@ -76,7 +79,10 @@ fn wrong_filter_is_accepted() {
         ("a > b", "Was expecting a number but instead got `b`.\n5:6 a > b"),
         ("_geo = 1", "`_geo` is a reserved keyword"),
         ("_geoRadius(1, 2)", "expects three arguments"),
-        ("_geoRadius(100, 2, 3)", "Bad latitude `100`. Latitude must be contained between -90 and 90 degrees."),
+        (
+            "_geoRadius(100, 2, 3)",
+            "Bad latitude `100`. Latitude must be contained between -90 and 90 degrees.",
+        ),
         ("_geoBoundingBox([1, 2], [3])", "expects two pairs"),
         ("_geoBoundingBox(1, 2, 3, 4)", "expects two pairs"),
         ("a CONTAINS b", "feature_not_enabled"),
@@ -89,7 +95,10 @@ fn wrong_filter_is_accepted() {
         let answer = read(json!(text));
         assert!(answer.contains(error) && answer.contains(": "), "{text}: {answer}");
     }
-    assert_eq!(read(json!(7)), "invalid_search_filter: Invalid syntax for the filter parameter: `expected String, Array, found: 7`.");
+    assert_eq!(
+        read(json!(7)),
+        "invalid_search_filter: Invalid syntax for the filter parameter: `expected String, Array, found: 7`."
+    );
     assert!(read(json!([["a = 1", ["b = 2"]]])).contains("expected String, found"));
 }
 
@@ -149,6 +158,9 @@ fn node_is_about_another_field() {
     assert!(matches!(sides.get(1).map(|side| &side.clause), Some(Clause::Or(halves)) if halves.len() == 2));
     assert_eq!(
         node("genre = drama").map_err(|fault| fault.message),
-        Err("Attribute `genre` is not filterable. Available filterable attribute patterns are: `year, _geo`.".to_owned())
+        Err(
+            "Attribute `genre` is not filterable. Available filterable attribute patterns are: `year, _geo`."
+                .to_owned()
+        )
     );
 }

@@ -128,7 +128,11 @@ const MEMBERS: [Member; 33] = [
     member("facets", Shape::Texts, "invalid_search_facets"),
     member("filter", Shape::Any, "invalid_search_filter"),
     member("sort", Shape::Texts, "invalid_search_sort"),
-    member("matchingStrategy", Shape::Choice(&["last", "all", "frequency"]), "invalid_search_matching_strategy"),
+    member(
+        "matchingStrategy",
+        Shape::Choice(&["last", "all", "frequency"]),
+        "invalid_search_matching_strategy",
+    ),
     member("attributesToSearchOn", Shape::Texts, "invalid_search_attributes_to_search_on"),
     member("distinct", Shape::Text, "invalid_search_distinct"),
     member("facetName", Shape::Text, "invalid_facet_search_facet_name"),
@@ -181,7 +185,12 @@ pub fn parse_multi_search(body: &[u8]) -> Result<Vec<Search>, Fault> {
             "federation" if value.is_null() => {}
             "federation" => return Err(Fault::unsupported("Federated search (the member `federation`)")),
             other => {
-                return Err(shape::unknown_field(other, ["queries", "federation"].into_iter(), "", "bad_request"));
+                return Err(shape::unknown_field(
+                    other,
+                    ["queries", "federation"].into_iter(),
+                    "",
+                    "bad_request",
+                ));
             }
         }
     }
@@ -200,7 +209,10 @@ pub fn parse_multi_search(body: &[u8]) -> Result<Vec<Search>, Fault> {
         match &search.index_uid {
             Some(uid) => super::route::check_uid(uid)?,
             None => {
-                return Err(Fault::new("missing_index_uid", ["Missing field `indexUid` inside `", &path, "`"].concat()));
+                return Err(Fault::new(
+                    "missing_index_uid",
+                    ["Missing field `indexUid` inside `", &path, "`"].concat(),
+                ));
             }
         }
         searches.push(search);
@@ -220,7 +232,10 @@ pub fn parse_parameters(parameters: &[(String, String)]) -> Result<Search, Fault
         let wrong = |what: &str| {
             let code = member.map_or("bad_request", |member| member.code);
             let text = shape::shorten(text);
-            Fault::new(code, ["Invalid value in parameter `", name, "`: could not parse `", text, "` as ", what].concat())
+            Fault::new(
+                code,
+                ["Invalid value in parameter `", name, "`: could not parse `", text, "` as ", what].concat(),
+            )
         };
         let value = match shape {
             Shape::Count => text.parse::<u64>().map_err(|_| wrong("a positive integer"))?.into(),
@@ -260,7 +275,12 @@ fn object<'v>(value: &'v Value, path: &str) -> Result<&'v Map<String, Value>, Fa
 fn read(members: &Map<String, Value>, path: &str) -> Result<Search, Fault> {
     for (name, value) in members {
         let Some(member) = MEMBERS.iter().find(|member| member.name == name) else {
-            return Err(shape::unknown_field(name, MEMBERS.iter().map(|member| member.name), path, "bad_request"));
+            return Err(shape::unknown_field(
+                name,
+                MEMBERS.iter().map(|member| member.name),
+                path,
+                "bad_request",
+            ));
         };
         if member.code != UNSUPPORTED {
             shape::check(value, member.shape, &[path, ".", name].concat(), member.code)?;
@@ -289,7 +309,11 @@ fn read(members: &Map<String, Value>, path: &str) -> Result<Search, Fault> {
         page: count("page"),
         hits_per_page: count("hitsPerPage"),
         retrieved: texts("attributesToRetrieve").filter(|names| !names.iter().any(|name| name == "*")),
-        cropped: texts("attributesToCrop").unwrap_or_default().iter().map(|text| crop(text, crop_length)).collect(),
+        cropped: texts("attributesToCrop")
+            .unwrap_or_default()
+            .iter()
+            .map(|text| crop(text, crop_length))
+            .collect(),
         crop_marker: text("cropMarker").unwrap_or_else(|| "…".to_owned()),
         highlighted: texts("attributesToHighlight").unwrap_or_default(),
         pre_tag: text("highlightPreTag").unwrap_or_else(|| "<em>".to_owned()),
@@ -342,7 +366,8 @@ impl Search {
         for facet in facets {
             if !filterable.contains(facet) {
                 let known = known("filterable attributes patterns", &filterable);
-                let message = ["Invalid facet distribution: Attribute `", facet, "` is not filterable. ", &known];
+                let message =
+                    ["Invalid facet distribution: Attribute `", facet, "` is not filterable. ", &known];
                 return Err(Fault::new("invalid_search_facets", message.concat()));
             }
         }
@@ -356,11 +381,23 @@ impl Search {
             && settings.distinct().as_ref() != Some(distinct)
         {
             let known = known("filterable attributes patterns", &filterable);
-            let message = ["Index `", uid, "`: Attribute `", distinct, "` is not filterable and thus, cannot be used as distinct attribute. ", &known];
+            let message = [
+                "Index `",
+                uid,
+                "`: Attribute `",
+                distinct,
+                "` is not filterable and thus, cannot be used as distinct attribute. ",
+                &known,
+            ];
             return Err(Fault::new("invalid_search_distinct", message.concat()));
         }
         if let (Some(searched), Some(searchable)) = (&self.searched, settings.searchable()) {
-            let is_known = |name: &&String| searchable.iter().any(|other| super::settings::is_attribute_of(name, other) || super::settings::is_attribute_of(other, name));
+            let is_known = |name: &&String| {
+                searchable.iter().any(|other| {
+                    super::settings::is_attribute_of(name, other)
+                        || super::settings::is_attribute_of(other, name)
+                })
+            };
             if let Some(name) = searched.iter().find(|name| !is_known(name)) {
                 let known = known("searchable attributes", &searchable);
                 let message = ["Index `", uid, "`: Attribute `", name, "` is not searchable. ", &known];

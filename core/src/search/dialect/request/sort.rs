@@ -56,8 +56,15 @@ fn one(text: &str, code: &'static str) -> Result<Sort, Fault> {
         })?;
         return Ok(Sort { by, is_descending });
     }
-    if matches!(by, "_geo" | "_geoDistance") || by.starts_with("_geoRadius") || by.starts_with("_geoBoundingBox") {
-        let message = ["`", shorten(by), "` is a reserved keyword and thus can't be used as a sort expression. Use the _geoPoint(latitude, longitude) built-in rule to sort on _geo field coordinates."];
+    if matches!(by, "_geo" | "_geoDistance")
+        || by.starts_with("_geoRadius")
+        || by.starts_with("_geoBoundingBox")
+    {
+        let message = [
+            "`",
+            shorten(by),
+            "` is a reserved keyword and thus can't be used as a sort expression. Use the _geoPoint(latitude, longitude) built-in rule to sort on _geo field coordinates.",
+        ];
         return Err(Fault::new(code, message.concat()));
     }
     Ok(Sort { by: SortBy::Attribute(by.to_owned()), is_descending })

@@ -30,7 +30,11 @@ fn request_of_instant_meilisearch_is_refused() {
 fn wrong_request_is_accepted() {
     assert_eq!(
         fault(json!({"limit": "x"})),
-        ("invalid_search_limit", "Invalid value type at `.limit`: expected a positive integer, but found a string: `\"x\"`".to_owned())
+        (
+            "invalid_search_limit",
+            "Invalid value type at `.limit`: expected a positive integer, but found a string: `\"x\"`"
+                .to_owned()
+        )
     );
     assert_eq!(fault(json!({"matchingStrategy": "some"})).0, "invalid_search_matching_strategy");
     assert_eq!(fault(json!({"attributesToCrop": [1]})).0, "invalid_search_attributes_to_crop");
@@ -52,7 +56,8 @@ fn wrong_request_is_accepted() {
 
 #[test]
 fn parameter_is_read_as_another() {
-    let read = |query: &str| parse_parameters(&crate::search::dialect::route::parameters(query).expect("few"));
+    let read =
+        |query: &str| parse_parameters(&crate::search::dialect::route::parameters(query).expect("few"));
     let search = read("q=a+b&limit=3&facets=genre,year&sort=_geoPoint(1,2):asc,year:desc&filter=a%3D1&showMatchesPosition=true").expect("valid");
     assert_eq!((search.q.as_deref(), search.limit, search.shows_positions), (Some("a b"), 3, true));
     assert_eq!((search.facets.len(), search.sort.len()), (2, 2));
@@ -78,7 +83,10 @@ fn attribute_is_used_against_the_settings() {
     assert_eq!(check(json!({"sort": ["genre:asc"]})), Err("invalid_search_sort"));
     assert_eq!(check(json!({"sort": ["_geoPoint(1,2):asc"]})), Err("invalid_search_sort"));
     assert_eq!(check(json!({"distinct": "year"})), Err("invalid_search_distinct"));
-    assert_eq!(check(json!({"attributesToSearchOn": ["plot"]})), Err("invalid_search_attributes_to_search_on"));
+    assert_eq!(
+        check(json!({"attributesToSearchOn": ["plot"]})),
+        Err("invalid_search_attributes_to_search_on")
+    );
     assert_eq!(check(json!({"facetName": "year"})), Err("invalid_facet_search_facet_name"));
 }
 
@@ -87,8 +95,14 @@ fn page_shows_other_hits() {
     let of = |value: Value| page(&parse_search(value.to_string().as_bytes()).expect("valid"), 100);
     assert_eq!(of(json!({})), Page { offset: 0, limit: 20, numbered: None });
     assert_eq!(of(json!({"offset": 90, "limit": 50})), Page { offset: 90, limit: 10, numbered: None });
-    assert_eq!(of(json!({"offset": u64::MAX, "limit": u64::MAX})), Page { offset: 100, limit: 0, numbered: None });
-    assert_eq!(of(json!({"page": 3, "hitsPerPage": 10})), Page { offset: 20, limit: 10, numbered: Some((3, 10)) });
+    assert_eq!(
+        of(json!({"offset": u64::MAX, "limit": u64::MAX})),
+        Page { offset: 100, limit: 0, numbered: None }
+    );
+    assert_eq!(
+        of(json!({"page": 3, "hitsPerPage": 10})),
+        Page { offset: 20, limit: 10, numbered: Some((3, 10)) }
+    );
     assert_eq!(of(json!({"page": 2})), Page { offset: 20, limit: 20, numbered: Some((2, 20)) });
     assert_eq!(of(json!({"page": 0})).limit, 0);
     assert_eq!(of(json!({"page": u64::MAX, "hitsPerPage": u64::MAX})).limit, 0);

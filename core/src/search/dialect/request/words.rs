@@ -21,7 +21,9 @@ pub fn parts(query: &str) -> Vec<Part<'_>> {
     let mut is_start = true;
     let mut plain = "";
     loop {
-        let bare = rest.strip_prefix('-').filter(|bare| is_start && bare.starts_with(|next: char| next == '"' || next.is_alphanumeric()));
+        let bare = rest
+            .strip_prefix('-')
+            .filter(|bare| is_start && bare.starts_with(|next: char| next == '"' || next.is_alphanumeric()));
         let is_negative = bare.is_some();
         let from = bare.unwrap_or(rest);
         let taken = match from.strip_prefix('"') {
@@ -33,7 +35,10 @@ pub fn parts(query: &str) -> Vec<Part<'_>> {
             None => None,
         };
         if let Some(((text, behind), is_phrase)) = taken {
-            push(&mut parts, Part { text: start_of(plain, rest), is_phrase: false, is_negative: false, is_last: false });
+            push(
+                &mut parts,
+                Part { text: start_of(plain, rest), is_phrase: false, is_negative: false, is_last: false },
+            );
             push(&mut parts, Part { text, is_phrase, is_negative, is_last: false });
             (rest, plain, is_start) = (behind, behind, true);
             continue;
@@ -45,7 +50,10 @@ pub fn parts(query: &str) -> Vec<Part<'_>> {
         is_start = next.is_whitespace();
         rest = rest.get(next.len_utf8()..).unwrap_or_default();
     }
-    push(&mut parts, Part { text: plain, is_phrase: false, is_negative: false, is_last: !plain.trim().is_empty() });
+    push(
+        &mut parts,
+        Part { text: plain, is_phrase: false, is_negative: false, is_last: !plain.trim().is_empty() },
+    );
     parts
 }
 

@@ -63,7 +63,8 @@ fn pick(value: Value, at: &str, paths: &[String], depth: usize) -> Option<Value>
         Value::Object(members) => {
             let inner = |(name, value): (String, Value)| {
                 let at = [at, ".", &name].concat();
-                let is_on_the_way = paths.iter().any(|path| is_attribute_of(path, &at) || is_attribute_of(&at, path));
+                let is_on_the_way =
+                    paths.iter().any(|path| is_attribute_of(path, &at) || is_attribute_of(&at, path));
                 let value = if is_on_the_way { pick(value, &at, paths, depth + 1) } else { None };
                 value.map(|value| (name, value))
             };
@@ -71,7 +72,8 @@ fn pick(value: Value, at: &str, paths: &[String], depth: usize) -> Option<Value>
             (!picked.is_empty()).then_some(Value::Object(picked))
         }
         Value::Array(items) => {
-            let picked: Vec<Value> = items.into_iter().filter_map(|item| pick(item, at, paths, depth + 1)).collect();
+            let picked: Vec<Value> =
+                items.into_iter().filter_map(|item| pick(item, at, paths, depth + 1)).collect();
             (!picked.is_empty()).then_some(Value::Array(picked))
         }
         _ => None,
@@ -145,7 +147,8 @@ impl<'s> Format<'s> {
         // An attribute's own length goes before that of all.
         let own = search.cropped.iter().find(|crop| crop.attribute != "*" && is_about(&crop.attribute));
         let found = own.or_else(|| search.cropped.iter().find(|crop| crop.attribute == "*"));
-        let crop = found.map(|Crop { words, .. }| crop::Crop { words: *words, marker: search.crop_marker.as_bytes() });
+        let crop = found
+            .map(|Crop { words, .. }| crop::Crop { words: *words, marker: search.crop_marker.as_bytes() });
         (tags.is_some() || crop.is_some()).then_some(Format { tags, crop })
     }
 }
@@ -259,7 +262,9 @@ fn position_value(
             for (at, item) in items.iter().enumerate() {
                 match item {
                     Value::String(text) => positions(path, text, Some(at), matches, &mut found),
-                    Value::Number(number) => positions(path, &number.to_string(), Some(at), matches, &mut found),
+                    Value::Number(number) => {
+                        positions(path, &number.to_string(), Some(at), matches, &mut found)
+                    }
                     other => position_value(other, (path, None, Some(at), depth + 1), matches, each),
                 }
             }
@@ -276,7 +281,13 @@ fn position_value(
     }
 }
 
-fn positions(path: &str, text: &str, index: Option<usize>, matches: &mut dyn Matches, found: &mut Vec<Found>) {
+fn positions(
+    path: &str,
+    text: &str,
+    index: Option<usize>,
+    matches: &mut dyn Matches,
+    found: &mut Vec<Found>,
+) {
     matches.with_matcher(path, &mut |matcher| {
         let places = crop::positions(text.as_bytes(), analysis(), matcher);
         found.extend(places.into_iter().map(|(start, length)| (start, length, index)));

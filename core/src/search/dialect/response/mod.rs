@@ -61,7 +61,11 @@ pub fn write_answer(answer: &Answer<'_>, hits: &[u8], out: &mut Vec<u8>) {
         Some((page, size)) => {
             write_count("hitsPerPage", size, out);
             write_count("page", page, out);
-            write_count("totalPages", answer.total.checked_div(size).map_or(0, |_| answer.total.div_ceil(size)), out);
+            write_count(
+                "totalPages",
+                answer.total.checked_div(size).map_or(0, |_| answer.total.div_ceil(size)),
+                out,
+            );
             write_count("totalHits", answer.total, out);
         }
         None => {
@@ -141,7 +145,12 @@ pub fn order_counts(counts: &mut Counts, is_by_count: bool, most: u64) {
 }
 
 /// Writes the answer to a search in the values of a facet.
-pub fn write_facet_hits(counts: &Counts, facet_query: Option<&str>, processing_time_ms: u64, out: &mut Vec<u8>) {
+pub fn write_facet_hits(
+    counts: &Counts,
+    facet_query: Option<&str>,
+    processing_time_ms: u64,
+    out: &mut Vec<u8>,
+) {
     out.extend_from_slice(b"{\"facetHits\":[");
     for (at, (value, count)) in counts.iter().enumerate() {
         if at > 0 {

@@ -41,7 +41,11 @@ fn hit_shows_other_attributes() {
         r#"{"id":7,"price":1.50,"cast":{"lead":"Mann"},"_rankingScore":0.5}"#
     );
     assert_eq!(
-        hit(json!({"attributesToRetrieve": ["id", "title"]}), json!({"displayedAttributes": ["title", "plot"]}), None),
+        hit(
+            json!({"attributesToRetrieve": ["id", "title"]}),
+            json!({"displayedAttributes": ["title", "plot"]}),
+            None
+        ),
         r#"{"title":"A man"}"#
     );
     assert_eq!(hit(json!({"attributesToRetrieve": []}), json!({}), None), "{}");
@@ -58,7 +62,11 @@ fn match_is_marked_elsewhere() {
         r#"{"id":7,"title":"A man","plot":"one two three four man five six","price":1.50,"_formatted":{"id":"7","title":"A <em>man</em>","plot":"…four man five…","price":1.50}}"#
     );
     assert_eq!(
-        hit(json!({"attributesToRetrieve": ["cast", "none"], "attributesToHighlight": ["*"], "highlightPreTag": "[", "highlightPostTag": "]"}), json!({}), None),
+        hit(
+            json!({"attributesToRetrieve": ["cast", "none"], "attributesToHighlight": ["*"], "highlightPreTag": "[", "highlightPostTag": "]"}),
+            json!({}),
+            None
+        ),
         r#"{"cast":{"lead":"Mann","age":70,"list":["x man","y"]},"none":null,"_formatted":{"cast":{"age":"70","lead":"[Man]n","list":["x [man]","y"]},"none":null}}"#
     );
     assert_eq!(
@@ -69,7 +77,11 @@ fn match_is_marked_elsewhere() {
 
 #[test]
 fn answer_lacks_what_a_client_reads() {
-    let facets = [Facet { name: "year".to_owned(), counts: vec![("1999".to_owned(), 2)], range: Some((1999.0, 2001.5)) }];
+    let facets = [Facet {
+        name: "year".to_owned(),
+        counts: vec![("1999".to_owned(), 2)],
+        range: Some((1999.0, 2001.5)),
+    }];
     let mut answer = Answer {
         index_uid: Some("films"),
         query: "a\"b",

@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use super::fault::Fault;
 use super::shape::{self, Shape};
 pub use schema::{
-    ALL_TEXTS, FACTS, GEO, attribute_of_text, is_attribute_of, number_field, seen, tag_field,
-    text_field, words,
+    ALL_TEXTS, FACTS, GEO, attribute_of_text, is_attribute_of, number_field, seen, tag_field, text_field,
+    words,
 };
 
 /// One setting.
@@ -73,8 +73,20 @@ const FACETING_SHAPE: Shape = Shape::Object(&[
 
 /// The settings. Those whose shape is one choice are known, and nothing can be made of another value here.
 pub static SETTINGS: [Setting; 20] = [
-    setting(DISPLAYED, "displayed-attributes", "invalid_settings_displayed_attributes", Shape::Texts, r#"["*"]"#),
-    setting(SEARCHABLE, "searchable-attributes", "invalid_settings_searchable_attributes", Shape::Texts, r#"["*"]"#),
+    setting(
+        DISPLAYED,
+        "displayed-attributes",
+        "invalid_settings_displayed_attributes",
+        Shape::Texts,
+        r#"["*"]"#,
+    ),
+    setting(
+        SEARCHABLE,
+        "searchable-attributes",
+        "invalid_settings_searchable_attributes",
+        Shape::Texts,
+        r#"["*"]"#,
+    ),
     setting(FILTERABLE, "filterable-attributes", "invalid_settings_filterable_attributes", Shape::Any, "[]"),
     setting(SORTABLE, "sortable-attributes", "invalid_settings_sortable_attributes", Shape::Texts, "[]"),
     setting(
@@ -248,7 +260,12 @@ impl Settings {
                 if matches!(name.as_str(), "foreignKeys" | "chat") && value.is_null() {
                     continue;
                 }
-                return Err(shape::unknown_field(name, SETTINGS.iter().map(|setting| setting.name), "", "bad_request"));
+                return Err(shape::unknown_field(
+                    name,
+                    SETTINGS.iter().map(|setting| setting.name),
+                    "",
+                    "bad_request",
+                ));
             };
             changed.set_at(setting, value, &[".", name].concat())?;
         }
@@ -271,7 +288,11 @@ impl Settings {
         }
         if setting.is_fixed() {
             let is_default = *value == setting.default();
-            return if is_default { Ok(()) } else { Err(Fault::unsupported(&["The setting `", setting.name, "`"].concat())) };
+            return if is_default {
+                Ok(())
+            } else {
+                Err(Fault::unsupported(&["The setting `", setting.name, "`"].concat()))
+            };
         }
         shape::check(value, setting.shape, path, setting.code)?;
         match setting.name {
@@ -484,7 +505,9 @@ fn check_filterable(value: &Value, path: &str, code: &'static str) -> Result<(),
             other => return Err(shape::wrong_type(other, "a string or an object", &place, code)),
         };
         if let Some(pattern) = names.iter().find(|name| name.contains('*')) {
-            return Err(Fault::unsupported(&["The pattern `", shape::shorten(pattern), "` for attributes"].concat()));
+            return Err(Fault::unsupported(
+                &["The pattern `", shape::shorten(pattern), "` for attributes"].concat(),
+            ));
         }
     }
     Ok(())

@@ -122,7 +122,10 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
         if attribute == GEO_ATTRIBUTE {
             let (latitude, longitude) = (number_field("_geo.lat"), number_field("_geo.lng"));
             push(&[GEO_ATTRIBUTE, "AS", GEO, "GEO"]);
-            push(&["_geo.lat", "AS", &latitude, "NUMERIC", "SORTABLE", "_geo.lng", "AS", &longitude, "NUMERIC", "SORTABLE"]);
+            push(&[
+                "_geo.lat", "AS", &latitude, "NUMERIC", "SORTABLE", "_geo.lng", "AS", &longitude, "NUMERIC",
+                "SORTABLE",
+            ]);
             count += 3;
             continue;
         }

@@ -19,7 +19,9 @@ fn named(name: &str) -> &'static Setting {
 
 #[test]
 fn default_is_lost() {
-    let settings = of(json!({"typoTolerance": {"minWordSizeForTypos": {"oneTypo": 4}}, "pagination": {"maxTotalHits": 5}}));
+    let settings = of(
+        json!({"typoTolerance": {"minWordSizeForTypos": {"oneTypo": 4}}, "pagination": {"maxTotalHits": 5}}),
+    );
     let typos = settings.typos();
     assert_eq!((typos.one_from, typos.two_from, typos.is_enabled), (4, 9, true));
     assert_eq!(settings.max_total_hits(), 5);
@@ -50,10 +52,7 @@ fn settings_are_read_as_others() {
     assert_eq!(Settings::parse(&settings.text()), Some(settings.clone()));
     assert_eq!(
         settings.rules(),
-        [
-            Rule::BuiltIn("words".to_owned()),
-            Rule::By { attribute: "likes".to_owned(), is_descending: true }
-        ]
+        [Rule::BuiltIn("words".to_owned()), Rule::By { attribute: "likes".to_owned(), is_descending: true }]
     );
     assert_eq!(Settings::parse(b"{}"), None);
     assert_eq!(Settings::parse(b""), None);
