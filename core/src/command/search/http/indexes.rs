@@ -169,14 +169,16 @@ pub(super) fn replace(
         return Ok(index);
     }
     let keys = keys_of(ctx, index)?;
-    let is_at_once = old.is_scanned && keys.len() <= SEARCH_HTTP_REINDEXED_AT_ONCE;
+    let is_at_once = keys.len() <= SEARCH_HTTP_REINDEXED_AT_ONCE;
+    // Keys that upkeep has not looked at yet are still to come.
+    let is_scanned = is_at_once && old.is_scanned;
     maps::clear(ctx.txn, index)?;
     forget(ctx, index)?;
     let mut definition = defined(ctx, &uid, settings, seen)?;
     definition.aliases.clone_from(&old.aliases);
     definition.synonyms = old.synonyms.clone();
-    definition.is_scanned = is_at_once;
-    let progress = if is_at_once { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
+    definition.is_scanned = is_scanned;
+    let progress = if is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
     let contents = Contents::new(progress);
     contents.note_use(ctx.now_ms());
     let index = index_of(ctx.admin, definition, Arc::new(contents));

@@ -438,7 +438,9 @@ fn load(
     let meter = Meter { work: 0.into(), work_max: u64::MAX, may_take: &may_take };
     let mut hits = Vec::new();
     meant.with_request((0, 0), (None, &meter), |request| {
-        let mut marker = Marker::new(request, &found.answer);
+        // A word that few documents have is marked where it is, even if the answer did not insist on it.
+        let answer = instant::Answer { words_used: meant.words.len(), ..found.answer.clone() };
+        let mut marker = Marker::new(request, &answer);
         for (document, score) in &documents {
             if !hits.is_empty() {
                 hits.push(b',');
