@@ -6,6 +6,7 @@ use crate::search::bits::Bits;
 use crate::search::index::part::View;
 use crate::search::query::Node;
 use crate::search::schema::Schema;
+use crate::search::sorted;
 
 use super::plan::{Planner, Step, What, Window};
 use super::proximity::{Distance, retain};
@@ -68,7 +69,7 @@ pub fn evaluate(
         let only = options.in_documents.map(|documents| {
             let mut places: Vec<u32> = documents.iter().filter_map(|id| view.part.find(*id)).collect();
             places.retain(|place| view.live.has(*place));
-            places.sort_unstable();
+            sorted::by_key(&mut places, |place| u64::from(*place));
             places.dedup();
             places
         });
@@ -167,7 +168,7 @@ impl<'r> Run<'r> {
             .enumerate()
             .map(|(at, member)| (member.estimate(self.number, self.view), at))
             .collect();
-        order.sort_unstable();
+        sorted::by_key(&mut order, |(estimate, _)| *estimate);
         let mut found: Vec<Hits> = vec![Hits::default(); members.len()];
         let mut current: Option<Vec<u32>> = within.map(<[u32]>::to_vec);
         for (_, at) in order {

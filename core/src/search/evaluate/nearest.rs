@@ -1,9 +1,8 @@
 //! The documents whose vectors are nearest to one, found by looking at all that match.
 
-use std::cmp::Ordering;
-
 use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::sorted;
 use crate::search::vector::Probe;
 
 use super::{Failure, Matches, Meter};
@@ -46,7 +45,6 @@ pub fn nearest(
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut found: Vec<Neighbour> = Vec::new();
     let mut bound = f64::INFINITY;
-    let by_distance = |a: &Neighbour, b: &Neighbour| order(a.distance, b.distance).then(a.id.cmp(&b.id));
     for (number, view) in views.iter().enumerate() {
         let mut look = |place: u32| -> Result<(), Failure> {
             let Some(vector) = view.part.vector(field, place) else { return Ok(()) };
@@ -59,10 +57,10 @@ pub fn nearest(
                 meter.memory(found.len().max(16) * size_of::<Neighbour>())?;
             }
             found.push(Neighbour { view: number, place, id: view.part.id(place), distance });
-            // Twice as many as wanted are gathered before half of them is thrown away: constant work for each.
+            // Twice as many as wanted are gathered before half of them is thrown away.
             if found.len() >= count.saturating_mul(2).max(64) {
-                cut(&mut found, count, by_distance);
-                bound = found.iter().map(|neighbour| neighbour.distance).fold(f64::NEG_INFINITY, f64::max);
+                found = nearer(&found, count);
+                bound = found.last().map_or(f64::NEG_INFINITY, |neighbour| neighbour.distance);
             }
             Ok(())
         };
@@ -78,28 +76,20 @@ pub fn nearest(
             }
         }
     }
-    cut(&mut found, count, by_distance);
-    found.sort_unstable_by(by_distance);
+    found = nearer(&found, count);
     Ok(found)
+}
+
+/// The nearest of some, in order.
+fn nearer(found: &[Neighbour], count: usize) -> Vec<Neighbour> {
+    let key =
+        |at: u32| found.get(at as usize).map(|neighbour| (sorted::rising(neighbour.distance), neighbour.id));
+    let order = sorted::first(found.len() as u32, count, &|a, b| key(a).cmp(&key(b)));
+    order.iter().filter_map(|at| found.get(*at as usize).copied()).collect()
 }
 
 /// How far a document's vector is from one of the query; infinite if it has none, or one of another length.
 pub fn distance_of(schema: &Schema, field: FieldId, vector: &[u8], view: &View<'_>, place: u32) -> f64 {
     let distance = |probe: Probe| view.part.vector(field, place).map(|vector| probe.distance(vector));
     probe(schema, field, vector).ok().and_then(distance).unwrap_or(f64::INFINITY)
-}
-
-/// Keeps the first so many, in no order.
-pub(super) fn cut<T>(items: &mut Vec<T>, count: usize, order: impl Fn(&T, &T) -> Ordering) {
-    if items.len() > count {
-        if count > 0 {
-            items.select_nth_unstable_by(count - 1, order);
-        }
-        items.truncate(count);
-    }
-}
-
-/// Numbers in rising order; what is no number comes last.
-pub(super) fn order(a: f64, b: f64) -> Ordering {
-    a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }

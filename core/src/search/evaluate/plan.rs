@@ -1,9 +1,12 @@
 //! From a query's tree to a plan: words are looked up in all parts, and counted there.
 
+use std::collections::BTreeSet;
+
 use crate::search::bits::Bits;
 use crate::search::index::part::{List, View};
 use crate::search::query::{Bound, Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::sorted;
 use crate::search::text::stem;
 use crate::search::vector::Probe;
 
@@ -247,7 +250,7 @@ impl<'a> Planner<'a> {
             others.push(text.clone());
             self.group(&mut others, fields, false, &mut terms)?;
         }
-        terms.lists.sort_by_key(|listed| (listed.view, listed.term));
+        sorted::by_key(&mut terms.lists, by_view);
         Ok(terms)
     }
 
@@ -259,11 +262,9 @@ impl<'a> Planner<'a> {
         is_stem: bool,
         terms: &mut Terms,
     ) -> Result<(), Failure> {
-        words.sort_unstable();
-        words.dedup();
         let mut found = Found { terms: 1, ..Found::default() };
+        let words: BTreeSet<Vec<u8>> = words.drain(..).collect();
         words.iter().for_each(|word| self.add(word, 0, &mut found));
-        words.clear();
         if found.lists.is_empty() {
             return Ok(());
         }
@@ -312,7 +313,7 @@ impl<'a> Planner<'a> {
         }
         found.names.clear();
         found.lists.iter_mut().for_each(|listed| listed.term = 0);
-        found.lists.sort_by_key(|listed| listed.view);
+        sorted::by_key(&mut found.lists, by_view);
         self.options.meter.memory(found.lists.len() * size_of::<Listed>())?;
         let term = Term { rarity: 1.0, fields: ALL_FIELDS, is_stem: false };
         Ok(Terms { terms: vec![term], lists: found.lists })
@@ -344,7 +345,7 @@ impl<'a> Planner<'a> {
         let rarity = if self.has_scores { 1.0 } else { 0.0 };
         let mut terms = vec![Term { rarity, fields, is_stem }; found.terms.max(1) as usize];
         if self.has_scores {
-            lists.sort_by_key(|listed| (listed.term, listed.view));
+            sorted::by_key(&mut lists, |listed| sorted::pair(listed.term, listed.view));
             for same in lists.chunk_by(|a, b| a.term == b.term) {
                 let documents = self.documents(same)?;
                 if let Some(term) = same.first().and_then(|listed| terms.get_mut(listed.term as usize)) {
@@ -352,7 +353,7 @@ impl<'a> Planner<'a> {
                 }
             }
         }
-        lists.sort_by_key(|listed| (listed.view, listed.term));
+        sorted::by_key(&mut lists, by_view);
         Ok(Terms { terms, lists })
     }
 
@@ -419,7 +420,9 @@ impl Found {
             let end = starts.get(term as usize + 1).copied().unwrap_or(names.len());
             names.get(start..end).unwrap_or_default()
         };
-        self.lists.sort_by(|a, b| name(a.term).cmp(name(b.term)).then(a.view.cmp(&b.view)));
+        let of = |at: u32| self.lists.get(at as usize).map(|listed| (name(listed.term), listed.view));
+        let order = sorted::by(self.lists.len() as u32, &|a, b| of(a).cmp(&of(b)));
+        self.lists = order.iter().filter_map(|at| self.lists.get(*at as usize).copied()).collect();
         let mut number = 0;
         let mut before: Option<u32> = None;
         for listed in &mut self.lists {
@@ -430,6 +433,11 @@ impl Found {
         }
         self.terms = number + 1;
     }
+}
+
+/// The order of [`Terms`].
+fn by_view(listed: &Listed) -> u64 {
+    sorted::pair(listed.view, listed.term)
 }
 
 /// A text field as a bit, by its place among the text fields.

@@ -2,6 +2,8 @@
 //!
 //! Words of a document are counted through its text fields, which follow each other without a gap, as in RediSearch.
 
+use crate::search::sorted;
+
 use super::Failure;
 use super::matches::Run;
 use super::plan::{Step, What, Window};
@@ -77,7 +79,7 @@ impl<'r> Group<'r> {
         for (cursor, offsets) in self.cursors.iter_mut().zip(&mut self.offsets) {
             offsets.clear();
             cursor.offsets(place, &self.starts, offsets);
-            offsets.sort_unstable();
+            sorted::by_key(offsets, |offset| *offset);
             offsets.dedup();
         }
         Ok(())

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use crate::search::bits::Bits;
 use crate::search::index::part::{BLOCK, Block, List, Position, Postings, Rank, View};
 
+use crate::search::sorted;
+
 use super::Failure;
 use super::matches::{Hits, Run};
 use super::plan::{ALL_FIELDS, Listed, Term, Terms, bit};
@@ -48,7 +50,7 @@ impl Gather {
         match self {
             Gather::Sparse(mut pairs) => {
                 // Stable: what is added first is summed first, in every part alike.
-                pairs.sort_by_key(|pair| pair.0);
+                sorted::by_key(&mut pairs, |pair| pair.0.into());
                 run.meter.memory(pairs.len() * 12)?;
                 for same in pairs.chunk_by(|a, b| a.0 == b.0) {
                     let Some((place, _)) = same.first() else { continue };
@@ -226,7 +228,7 @@ pub(super) fn words(run: &Run<'_>, terms: &Terms, within: Option<&[u32]>) -> Res
             })?;
         }
         run.meter.memory(group.len() * size_of::<(u32, f64, bool)>())?;
-        group.sort_by_key(|posting| posting.0);
+        sorted::by_key(&mut group, |posting| posting.0.into());
         for same in group.chunk_by(|a, b| a.0 == b.0) {
             let Some((place, ..)) = same.first().filter(|_| same.iter().any(|posting| posting.2)) else {
                 continue;

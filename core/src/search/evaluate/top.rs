@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::FieldId;
+use crate::search::sorted;
 
-use super::nearest::{cut, order};
 use super::{Failure, Matches, Meter};
 
 /// A document of an answer.
@@ -56,53 +56,40 @@ pub fn top(
 ) -> Result<Vec<Hit>, Failure> {
     let end = usize::try_from(offset.saturating_add(count).min(matches.total)).unwrap_or(usize::MAX);
     let start = usize::try_from(offset).unwrap_or(usize::MAX).min(end);
-    let mut found: Vec<(Hit, Option<f64>)> = Vec::new();
-    let gathered = end.saturating_mul(2).max(64).min(usize::try_from(matches.total).unwrap_or(usize::MAX));
-    meter.memory(gathered.saturating_mul(size_of::<(Hit, Option<f64>)>()))?;
+    let total = usize::try_from(matches.total).unwrap_or(usize::MAX);
+    meter.memory(total.saturating_mul(size_of::<Hit>() + size_of::<u64>()))?;
     meter.work(matches.total)?;
+    let all = all(views, matches);
+    // What comes first has the least key.
+    let keys: Vec<u64> = all.iter().map(|hit| key(views, by, hit)).collect();
     let text = |hit: &Hit, field| views.get(hit.view).and_then(|view| view.part.sort_text(field, hit.place));
-    let compare = |(a, a_number): &(Hit, Option<f64>), (b, b_number): &(Hit, Option<f64>)| {
-        let first = match by {
-            Order::Score => order(b.score, a.score),
-            Order::Number { is_descending, .. } => {
-                present(*a_number, *b_number, is_descending, |a, b| order(*a, *b))
-            }
-            Order::Text { field, is_descending } => {
-                present(text(a, field), text(b, field), is_descending, Ord::cmp)
-            }
-        };
-        first.then(a.id.cmp(&b.id))
-    };
-    for (number, (view, hits)) in views.iter().zip(&matches.views).enumerate() {
-        for (at, place) in hits.places.iter().enumerate() {
-            let score = hits.scores.get(at).copied().unwrap_or(0.0);
-            let hit = Hit { view: number, place: *place, id: view.part.id(*place), score };
-            let key = match by {
-                Order::Number { field, .. } => view.part.number(field, *place),
-                _ => None,
-            };
-            found.push((hit, key));
-            if found.len() >= end.saturating_mul(2).max(64) {
-                cut(&mut found, end, compare);
-            }
+    let compare = |a: u32, b: u32| {
+        let (a, b) = (a as usize, b as usize);
+        let (Some(first), Some(second)) = (all.get(a), all.get(b)) else { return Ordering::Equal };
+        let mut result = keys.get(a).cmp(&keys.get(b));
+        if let Order::Text { field, is_descending } = by {
+            result = result.then_with(|| match text(first, field).cmp(&text(second, field)) {
+                ordering if is_descending => ordering.reverse(),
+                ordering => ordering,
+            });
         }
-    }
-    cut(&mut found, end, compare);
-    found.sort_unstable_by(compare);
-    Ok(found.into_iter().skip(start).map(|(hit, _)| hit).collect())
+        result.then_with(|| first.id.cmp(&second.id))
+    };
+    let order = sorted::first(u32::try_from(all.len()).unwrap_or(u32::MAX), end, &compare);
+    Ok(order.iter().skip(start).filter_map(|at| all.get(*at as usize).copied()).collect())
 }
 
-/// Compares values, where there are any.
-fn present<T>(
-    a: Option<T>,
-    b: Option<T>,
-    is_descending: bool,
-    order: impl Fn(&T, &T) -> Ordering,
-) -> Ordering {
-    match (a, b) {
-        (Some(a), Some(b)) if is_descending => order(&b, &a),
-        (Some(a), Some(b)) => order(&a, &b),
-        (a, b) => b.is_some().cmp(&a.is_some()),
+/// What a hit is sorted by, as far as it is a number; of texts, whether there is one.
+fn key(views: &[View<'_>], by: Order, hit: &Hit) -> u64 {
+    let Some(view) = views.get(hit.view) else { return u64::MAX };
+    match by {
+        Order::Score => !sorted::rising(hit.score),
+        Order::Number { field, is_descending } => match view.part.number(field, hit.place) {
+            Some(number) if is_descending => !sorted::rising(number),
+            Some(number) => sorted::rising(number),
+            None => u64::MAX,
+        },
+        Order::Text { field, .. } => u64::from(view.part.sort_text(field, hit.place).is_none()),
     }
 }
 
@@ -113,7 +100,14 @@ fn present<T>(
 pub fn in_id_order(views: &[View<'_>], matches: &Matches, meter: &Meter<'_>) -> Result<Vec<Hit>, Failure> {
     let total = usize::try_from(matches.total).unwrap_or(usize::MAX);
     meter.memory(total.saturating_mul(size_of::<Hit>()))?;
-    let mut all = Vec::with_capacity(total);
+    let mut all = all(views, matches);
+    sorted::by_key(&mut all, |hit| hit.id);
+    Ok(all)
+}
+
+/// All matches, view by view.
+fn all(views: &[View<'_>], matches: &Matches) -> Vec<Hit> {
+    let mut all = Vec::with_capacity(usize::try_from(matches.total).unwrap_or(0));
     for (number, (view, hits)) in views.iter().zip(&matches.views).enumerate() {
         all.extend(hits.places.iter().enumerate().map(|(at, place)| Hit {
             view: number,
@@ -122,6 +116,5 @@ pub fn in_id_order(views: &[View<'_>], matches: &Matches, meter: &Meter<'_>) -> 
             score: hits.scores.get(at).copied().unwrap_or(0.0),
         }));
     }
-    all.sort_by_key(|hit| hit.id);
-    Ok(all)
+    all
 }

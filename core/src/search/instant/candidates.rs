@@ -1,10 +1,9 @@
 //! Documents that have all words, part by part, each with the best of a word's expansions.
 
-use std::cmp::Reverse;
-
 use crate::search::bits::Bits;
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{BLOCK, Block, List, Part, Position, Postings, Rank, View};
+use crate::search::sorted;
 
 use super::rank::Weights;
 use super::words::{Expansion, Expansions};
@@ -36,6 +35,11 @@ pub(super) struct Candidate {
     pub(super) expansions: [u16; WORDS_MAX],
 }
 
+/// Where a candidate is: its view, and its place there.
+fn place_of(candidate: &Candidate) -> u64 {
+    sorted::pair(candidate.view.into(), candidate.place)
+}
+
 /// A query on its way.
 pub(super) struct Search<'s> {
     pub(super) views: &'s [View<'s>],
@@ -65,8 +69,15 @@ impl Search<'_> {
         }
         if self.scratch.found.len() > first {
             let found = &mut self.scratch.found;
-            found.sort_by_key(|candidate| (candidate.view, candidate.place, Reverse(candidate.score)));
-            found.dedup_by_key(|candidate| (candidate.view, candidate.place));
+            sorted::by_key(found, place_of);
+            // The best of those that are the same is the first of them.
+            found.dedup_by(|next, first| {
+                let is_same = place_of(next) == place_of(first);
+                if is_same && next.score > first.score {
+                    *first = *next;
+                }
+                is_same
+            });
         }
         Ok(())
     }
@@ -118,7 +129,7 @@ impl Search<'_> {
         };
         let mut order: Vec<(u64, usize)> =
             words.iter().enumerate().map(|(at, word)| (sum(word), at)).collect();
-        order.sort_unstable();
+        sorted::by_key(&mut order, |(sum, _)| *sum);
         let least = order.first().map_or(0, |first| first.0).min(places as u64);
         self.request.meter.memory(least as usize * size_of::<Candidate>())?;
         let mut work = Work {
@@ -162,10 +173,9 @@ impl Search<'_> {
 
     /// Puts what more words have found before the rest.
     pub(super) fn prefer(&mut self, before: &mut [Candidate]) {
-        let key = |candidate: &Candidate| (candidate.view, candidate.place);
-        before.sort_unstable_by_key(key);
+        sorted::by_key(before, place_of);
         for candidate in &mut self.scratch.found {
-            if let Ok(at) = before.binary_search_by_key(&key(candidate), key) {
+            if let Ok(at) = before.binary_search_by_key(&place_of(candidate), place_of) {
                 let score = before.get(at).map_or(0, |before| before.score);
                 candidate.score = score.saturating_add(MORE_WORDS_SCORE);
             }
@@ -301,10 +311,7 @@ impl Work<'_> {
             self.found.truncate(kept);
         } else if has_more {
             // Later words are looked for in the order of places.
-            self.found
-                .get_mut(self.base..)
-                .unwrap_or_default()
-                .sort_unstable_by_key(|candidate| candidate.place);
+            self.in_order();
         }
         if has_more {
             for (at, candidate) in self.found.iter().enumerate().skip(self.base) {
@@ -313,6 +320,24 @@ impl Work<'_> {
                 }
             }
         }
+    }
+}
+
+/// With so many candidates for each place, a walk through all places is quicker than a sort.
+const WALK_RATIO: usize = 32;
+
+impl Work<'_> {
+    /// Puts the candidates of the view in the order of their places.
+    fn in_order(&mut self) {
+        let own = self.found.get_mut(self.base..).unwrap_or_default();
+        if own.len() < self.marks.len() / WALK_RATIO {
+            sorted::by_key(own, |candidate| candidate.place.into());
+            return;
+        }
+        let slots = self.marks.iter().filter_map(|mark| slot(*mark, self.round));
+        let ordered: Vec<Candidate> = slots.filter_map(|slot| self.found.get(slot).copied()).collect();
+        self.found.truncate(self.base);
+        self.found.extend(ordered);
     }
 }
 

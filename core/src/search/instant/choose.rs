@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::FieldId;
+use crate::search::sorted;
 
 use super::candidates::Candidate;
 use super::{Answer, Hit, Request};
@@ -25,38 +26,26 @@ pub struct SortKey {
 pub(super) fn choose(
     views: &[View<'_>],
     request: &Request<'_>,
-    mut found: Vec<Candidate>,
+    found: Vec<Candidate>,
     close: &[u32],
     answer: &mut Answer,
 ) -> Result<Vec<Candidate>, Failure> {
     let end = request.offset.saturating_add(request.count).min(found.len());
     if request.sort.is_empty() && request.distinct.is_none() {
-        let compare = |a: &Candidate, b: &Candidate| by_score(views, a, b);
-        if end == 0 {
-            return Ok(found);
-        }
         // All that were looked at closely come before all others.
-        if end <= close.len() {
-            let mut best: Vec<Candidate> =
-                close.iter().filter_map(|at| found.get(*at as usize).copied()).collect();
-            best.sort_unstable_by(compare);
-            answer.hits =
-                best.iter().take(end).skip(request.offset).filter_map(|hit| hit_of(views, hit)).collect();
-            return Ok(found);
-        }
-        if end < found.len() {
-            found.select_nth_unstable_by(end - 1, compare);
-        }
-        found.truncate(end);
-        found.sort_unstable_by(compare);
-        answer.hits = found.iter().skip(request.offset).filter_map(|hit| hit_of(views, hit)).collect();
+        let mut order: Vec<u32> =
+            if end <= close.len() { close.to_vec() } else { (0..found.len() as u32).collect() };
+        request.meter.memory(order.len() * 2 * size_of::<u128>())?;
+        by_score(views, &found, &mut order);
+        order.truncate(end);
+        let hits = order.iter().skip(request.offset);
+        answer.hits = hits.filter_map(|at| hit_of(views, found.get(*at as usize)?)).collect();
         return Ok(found);
     }
     let numbers = numbers(views, request, &found)?;
     request.meter.memory(found.len() * 4)?;
-    let mut order: Vec<u32> = (0..found.len() as u32).collect();
-    let compare = |a: &u32, b: &u32| {
-        let (Some(first), Some(second)) = (found.get(*a as usize), found.get(*b as usize)) else {
+    let compare = |a: u32, b: u32| {
+        let (Some(first), Some(second)) = (found.get(a as usize), found.get(b as usize)) else {
             return Ordering::Equal;
         };
         let mut result = Ordering::Equal;
@@ -64,7 +53,7 @@ pub(super) fn choose(
             let values = |at: u32| numbers.get(at as usize).copied().flatten();
             result = result.then_with(|| {
                 if key.is_number {
-                    present(values(*a), values(*b), key.is_descending, |a, b| a.total_cmp(b))
+                    present(values(a), values(b), key.is_descending, |a, b| a.total_cmp(b))
                 } else {
                     present(
                         text(views, first, key.field),
@@ -75,13 +64,12 @@ pub(super) fn choose(
                 }
             });
         }
-        result.then_with(|| by_score(views, first, second))
+        result
+            .then_with(|| second.score.cmp(&first.score))
+            .then_with(|| id_of(views, first).cmp(&id_of(views, second)))
     };
-    if request.distinct.is_none() && end > 0 && end < order.len() {
-        order.select_nth_unstable_by(end - 1, compare);
-        order.truncate(end);
-    }
-    order.sort_unstable_by(compare);
+    let wanted = if request.distinct.is_none() { end } else { found.len() };
+    let mut order = sorted::first(found.len() as u32, wanted, &compare);
     if let Some(field) = request.distinct {
         let mut seen: BTreeSet<&[u8]> = BTreeSet::new();
         order.retain(|at| {
@@ -102,8 +90,17 @@ pub(super) fn choose(
     Ok(found)
 }
 
-fn by_score(views: &[View<'_>], a: &Candidate, b: &Candidate) -> Ordering {
-    b.score.cmp(&a.score).then_with(|| id_of(views, a).cmp(&id_of(views, b)))
+/// Puts the numbers of candidates in the order of their scores, the best first; ties are in the order of ids.
+pub(super) fn by_score(views: &[View<'_>], found: &[Candidate], order: &mut [u32]) {
+    let score = |at: &u32| found.get(*at as usize).map_or(i32::MIN, |candidate| candidate.score);
+    sorted::by_key(order, |at| u64::from(!score(at).cast_unsigned() ^ 1 << 31));
+    for same in order.chunk_by_mut(|a, b| score(a) == score(b)) {
+        if same.len() > 1 {
+            sorted::by_key(same, |at| {
+                found.get(*at as usize).and_then(|candidate| id_of(views, candidate)).unwrap_or(0)
+            });
+        }
+    }
 }
 
 /// The id of a candidate's document.

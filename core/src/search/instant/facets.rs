@@ -1,10 +1,12 @@
 //! What all matches together say of fields: how often each value, and from where to where numbers go.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::search::evaluate::Failure;
 use crate::search::index::part::View;
 use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::sorted;
 
 use super::Request;
 use super::candidates::Candidate;
@@ -75,11 +77,12 @@ pub(super) fn facets(
                 *sum += u64::from(*count);
             }
         }
-        let mut values: Vec<(&[u8], u64)> = merged.into_values().collect();
-        values.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        let values: Vec<(&[u8], u64)> = merged.into_values().collect();
+        let key = |at: u32| values.get(at as usize).map(|(name, count)| (Reverse(*count), *name));
+        let order = sorted::first(values.len() as u32, request.facet_values_max, &|a, b| key(a).cmp(&key(b)));
         let is_exhaustive = values.len() <= request.facet_values_max;
-        values.truncate(request.facet_values_max);
-        let values = values.into_iter().map(|(name, count)| (name.to_vec(), count)).collect();
+        let values = order.iter().filter_map(|at| values.get(*at as usize));
+        let values = values.map(|(name, count)| (name.to_vec(), *count)).collect();
         facets.push(Facet { field: *field, values, is_exhaustive });
     }
     Ok(facets)

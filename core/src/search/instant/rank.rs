@@ -3,13 +3,13 @@
 //! A word's score comes from its rank byte alone: the field, the place in it, how often; whether the word is whole; how many typos it has.
 //! The best candidates are looked at closer: how near to each other the words stand, and how much of a field they are.
 
-use std::cmp::Reverse;
-
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{Position, Rank};
 
+use crate::search::sorted;
+
 use super::candidates::Search;
-use super::choose::id_of;
+use super::choose::by_score;
 use super::words::{Expansion, Expansions};
 
 /// How many candidates are looked at closely. All others come behind them, so that pages fit together whatever their length.
@@ -155,13 +155,6 @@ impl Search<'_> {
     /// The numbers of the best candidates so far.
     fn best(&self, best: &mut Vec<u32>) {
         let found = &self.scratch.found;
-        let key = |at: u32| {
-            found.get(at as usize).map(|candidate| (Reverse(candidate.score), id_of(self.views, candidate)))
-        };
-        let compare = |a: &u32, b: &u32| {
-            let score = |at: u32| found.get(at as usize).map_or(i32::MIN, |candidate| candidate.score);
-            score(*b).cmp(&score(*a)).then_with(|| key(*a).cmp(&key(*b)))
-        };
         best.clear();
         let mut least = i32::MIN;
         for (at, candidate) in (0..).zip(found) {
@@ -169,9 +162,9 @@ impl Search<'_> {
                 continue;
             }
             best.push(at);
-            // Four times as many as wanted are gathered before the others are thrown away: constant work for each.
+            // Four times as many as wanted are gathered before the others are thrown away.
             if best.len() >= CLOSE_MAX * 4 {
-                best.select_nth_unstable_by(CLOSE_MAX - 1, compare);
+                by_score(self.views, found, best);
                 best.truncate(CLOSE_MAX);
                 least = best
                     .last()
@@ -180,7 +173,7 @@ impl Search<'_> {
             }
         }
         if best.len() > CLOSE_MAX {
-            best.select_nth_unstable_by(CLOSE_MAX - 1, compare);
+            by_score(self.views, found, best);
             best.truncate(CLOSE_MAX);
         }
     }
@@ -201,7 +194,9 @@ impl Search<'_> {
                     order.push((candidate.view, expansion, candidate.place, at));
                 }
             }
-            order.sort_unstable();
+            sorted::by_key(&mut order, |(view, expansion, place, _)| {
+                sorted::pair(u32::from(*view) << 16 | u32::from(*expansion), *place)
+            });
             for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
                 let Some((view, expansion, ..)) = same.first() else { continue };
                 let lists = word.of_view(*view);

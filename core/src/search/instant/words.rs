@@ -1,10 +1,9 @@
 //! What a word may stand for: itself, words that it begins, words with typos, words that mean the same.
 
-use std::cmp::Reverse;
-
 use crate::search::edits::{Edits, Rules};
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{List, View, Walk};
+use crate::search::sorted;
 
 use super::candidates::Search;
 use super::{Request, Typos};
@@ -67,7 +66,7 @@ impl Expansions {
             found.order();
         }
         found.cut(request.postings_max);
-        found.lists.sort_unstable_by_key(|list| (list.0, list.1));
+        sorted::by_key(&mut found.lists, |list| sorted::pair(list.0.into(), list.1));
         Ok(found)
     }
 
@@ -148,7 +147,9 @@ impl Expansions {
         }
         let mut order: Vec<(Expansion, (u16, u32, List))> =
             self.all.drain(..).zip(self.lists.drain(..)).collect();
-        order.sort_by_key(|(expansion, _)| key(expansion));
+        sorted::by_key(&mut order, |(expansion, _)| {
+            u64::from(expansion.typos) << 1 | u64::from(!expansion.is_exact)
+        });
         for ((expansion, (view, _, list)), number) in order.into_iter().zip(0..) {
             self.all.push(expansion);
             self.lists.push((view, number, list));
@@ -157,12 +158,11 @@ impl Expansions {
 
     /// Makes one expansion of those with the same name, and puts them in order.
     fn merge(&mut self) {
-        let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         let all = &self.all;
         let key = |at: u32| {
             all.get(at as usize).map(|expansion| (self.name(expansion), expansion.typos, !expansion.is_exact))
         };
-        order.sort_unstable_by(|a, b| key(*a).cmp(&key(*b)));
+        let order = sorted::by(all.len() as u32, &|a, b| key(a).cmp(&key(b)));
         let mut merged: Vec<Expansion> = Vec::with_capacity(order.len());
         let mut numbers: Vec<u32> = vec![0; all.len()];
         let mut lists = Vec::with_capacity(self.lists.len());
@@ -192,20 +192,19 @@ impl Expansions {
                 }
             }
         }
-        let mut sorted: Vec<u32> = (0..merged.len() as u32).collect();
         let rank = |at: u32| {
             merged
                 .get(at as usize)
                 .map(|expansion| (expansion.typos, !expansion.is_exact, self.name(expansion)))
         };
-        sorted.sort_unstable_by(|a, b| rank(*a).cmp(&rank(*b)));
-        for (new, old) in (0..).zip(&sorted) {
+        let order = sorted::by(merged.len() as u32, &|a, b| rank(a).cmp(&rank(b)));
+        for (new, old) in (0..).zip(&order) {
             if let Some(number) = numbers.get_mut(*old as usize) {
                 *number = new;
             }
         }
         lists.iter_mut().for_each(|list| list.1 = numbers.get(list.1 as usize).copied().unwrap_or(0));
-        self.all = sorted.iter().filter_map(|at| merged.get(*at as usize).copied()).collect();
+        self.all = order.iter().filter_map(|at| merged.get(*at as usize).copied()).collect();
         self.lists = lists;
     }
 
@@ -217,10 +216,11 @@ impl Expansions {
         }
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         // Stable, so that ties are by name.
-        order.sort_by_key(|at| {
-            self.all
-                .get(*at as usize)
-                .map(|expansion| (expansion.typos, !expansion.is_exact, Reverse(expansion.documents)))
+        sorted::by_key(&mut order, |at| {
+            self.all.get(*at as usize).map_or(u64::MAX, |expansion| {
+                let class = u64::from(expansion.typos) << 1 | u64::from(!expansion.is_exact);
+                class << 56 | (!expansion.documents & (u64::MAX >> 8))
+            })
         });
         let (mut sum, mut kept) = (0u64, vec![false; self.all.len()]);
         for (count, at) in order.iter().enumerate() {

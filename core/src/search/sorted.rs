@@ -1,0 +1,121 @@
+//! Sorting with little code: a sort of the standard library is some kilobytes of wasm for each type that it is used with, so here all keys
+//! are one type, and all comparisons are of numbers of items.
+
+use std::cmp::Ordering;
+
+/// Sorts by keys; items with equal keys stay in order.
+pub fn by_key<T: Copy>(items: &mut [T], key: impl Fn(&T) -> u64) {
+    let mut keys: Vec<u128> =
+        items.iter().map(|item| u128::from(key(item)) << 32).zip(0..).map(|(key, at)| key | at).collect();
+    if keys.is_sorted() {
+        return;
+    }
+    sort(&mut keys);
+    let sorted: Vec<T> = keys.iter().filter_map(|key| items.get(*key as u32 as usize).copied()).collect();
+    items.iter_mut().zip(sorted).for_each(|(to, from)| *to = from);
+}
+
+#[inline(never)]
+fn sort(keys: &mut [u128]) {
+    keys.sort_unstable();
+}
+
+/// Two numbers as one key: sorted by the first, then by the second.
+pub fn pair(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
+}
+
+/// A number as a key: the least first, what is no number last.
+pub fn rising(number: f64) -> u64 {
+    // Adding zero makes one of both zeros; all that are no numbers are the same.
+    let bits = if number.is_nan() { f64::NAN.to_bits() & (u64::MAX >> 1) } else { (number + 0.0).to_bits() };
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The numbers below `count` in the order that comparisons of them say; equal ones rise. Merges runs, and needs memory for as many again.
+#[inline(never)]
+pub fn by(count: u32, compare: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..count).collect();
+    merge_sort(&mut order, compare);
+    order
+}
+
+fn merge_sort(order: &mut Vec<u32>, compare: &dyn Fn(u32, u32) -> Ordering) {
+    let mut from = std::mem::take(order);
+    let mut width = 1;
+    while width < from.len() {
+        let mut to = Vec::with_capacity(from.len());
+        for run in from.chunks(width * 2) {
+            let (mut left, mut right) = run.split_at(width.min(run.len()));
+            while let (Some(a), Some(b)) = (left.first(), right.first()) {
+                if compare(*a, *b) == Ordering::Greater {
+                    to.push(*b);
+                    right = right.get(1..).unwrap_or_default();
+                } else {
+                    to.push(*a);
+                    left = left.get(1..).unwrap_or_default();
+                }
+            }
+            to.extend_from_slice(left);
+            to.extend_from_slice(right);
+        }
+        from = to;
+        width *= 2;
+    }
+    *order = from;
+}
+
+/// The first `wanted` of [`by()`], without sorting all.
+#[inline(never)]
+pub fn first(count: u32, wanted: usize, compare: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
+    if wanted == 0 {
+        return Vec::new();
+    }
+    let most = wanted.saturating_mul(2).max(256);
+    let mut best: Vec<u32> = Vec::new();
+    let mut bound: Option<u32> = None;
+    for at in 0..count {
+        if bound.is_some_and(|bound| compare(bound, at) != Ordering::Greater) {
+            continue;
+        }
+        best.push(at);
+        if best.len() >= most {
+            merge_sort(&mut best, compare);
+            best.truncate(wanted);
+            bound = best.last().copied();
+        }
+    }
+    merge_sort(&mut best, compare);
+    best.truncate(wanted);
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorts_are_those_of_the_standard_library() {
+        let mut rng = fastrand::Rng::with_seed(3);
+        for count in [0u32, 1, 2, 7, 300, 3000] {
+            let numbers: Vec<u16> = (0..count).map(|_| rng.u16(0..500)).collect();
+            let mut wanted: Vec<u32> = (0..count).collect();
+            wanted.sort_by_key(|at| numbers[*at as usize]);
+            let compare = |a: u32, b: u32| numbers[a as usize].cmp(&numbers[b as usize]);
+            assert_eq!(by(count, &compare), wanted);
+            let mut items: Vec<u32> = (0..count).collect();
+            by_key(&mut items, |at| u64::from(numbers[*at as usize]));
+            assert_eq!(items, wanted);
+            for some in [0, 1, 10, 400, 5000] {
+                assert_eq!(first(count, some, &compare), wanted[..wanted.len().min(some)]);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_as_keys() {
+        let numbers = [f64::NEG_INFINITY, -2.0, -0.5, 0.0, 1e-300, 3.0, f64::INFINITY, f64::NAN];
+        assert!(numbers.map(rising).is_sorted_by(|a, b| a < b));
+        assert_eq!((rising(-0.0), rising(-f64::NAN)), (rising(0.0), rising(f64::NAN)));
+    }
+}
