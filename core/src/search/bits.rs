@@ -20,6 +20,15 @@ impl Bits {
         bits
     }
 
+    /// Some numbers below `bound`; others are left out.
+    pub fn of(bound: u32, numbers: &[u32]) -> Bits {
+        let mut bits = Bits::none(bound);
+        numbers.iter().for_each(|number| {
+            bits.add(*number);
+        });
+        bits
+    }
+
     /// What all numbers are below.
     pub fn bound(&self) -> u32 {
         self.bound

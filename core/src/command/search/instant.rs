@@ -1,14 +1,13 @@
 //! SCORER INSTANT: a search as one types.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use super::find::{self, Allowed, Asked, Ended, Own};
 use super::request::Request;
 use crate::command::{CommandError, Context};
 use crate::search::bits::Bits;
-use crate::search::evaluate::{self, Failure, Meter};
-use crate::search::index::View;
+use crate::search::evaluate::{self, Failure, Hits, Meter};
+use crate::search::index::{DocumentId, View};
 use crate::search::instant::{self, Answer, Marker, SortKey, Strategy, Typos, Weights};
 use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
@@ -158,53 +157,82 @@ fn with_request<R>(
     })
 }
 
-/// The documents that all filters let through, for each view; None if there is no filter.
-fn filter(
-    index: &Index,
-    views: &[View<'_>],
-    (asked, sorted): (&Asked, &Sorted),
-    only: Option<&[u64]>,
-    meter: &Meter<'_>,
-) -> std::result::Result<Option<Vec<Bits>>, Failure> {
-    if sorted.filters.is_empty() && only.is_none() {
-        return Ok(None);
-    }
-    let schema = &index.definition.schema;
-    let root: Node =
-        if sorted.filters.is_empty() { Clause::All } else { Clause::And(sorted.filters.clone()) }.into();
-    let meter_of_filter = Meter { work: 0.into(), work_max: meter.work_max, may_take: meter.may_take };
-    let matches = find::with_options(index, asked, only, meter_of_filter, |options| {
-        evaluate::evaluate(schema, views, &root, options)
-    })?;
-    let bits = views.iter().zip(&matches.views).map(|(view, hits)| {
-        let mut bits = Bits::none(view.part.places());
-        hits.places.iter().for_each(|place| {
-            bits.add(*place);
-        });
-        bits
-    });
-    Ok(Some(bits.collect()))
+/// What an index answers, with the keys of the hits.
+pub(super) struct Answered {
+    pub answer: Answer,
+    pub keys: Vec<Vec<u8>>,
 }
 
-/// What was found, as the index says it.
+/// Makes the request of a search for a filter and a meter, and shows it once.
+pub(super) type Requests<'f> = &'f dyn Fn(Option<&[Bits]>, &Meter<'_>, &mut dyn FnMut(&instant::Request<'_>));
+
+/// Runs a search among the documents that match what is asked, or among all if only `None` is said about them.
+///
+/// # Errors
+/// The query takes too much.
+pub(super) fn run(
+    ctx: &mut Context<'_, '_>,
+    index: &Index,
+    (asked, own): (&Asked, &Own),
+    (filter, only): (Option<&Node>, Option<&[DocumentId]>),
+    request: Requests<'_>,
+) -> std::result::Result<Answered, Ended> {
+    thread_local! {
+        /// What a search of this thread used last: its size follows the largest index.
+        static SCRATCH: RefCell<instant::Scratch> = RefCell::default();
+    }
+    let schema = &index.definition.schema;
+    let allowed = Allowed::of(ctx, asked.timeout_ms);
+    let answered = find::with_views(ctx, index, own, |views| {
+        allowed.meter(|meter| {
+            let bits = filter.map(|root| matching(index, views, (asked, root, only), &meter)).transpose()?;
+            let mut answer = Ok(Answer::default());
+            request(bits.as_deref(), &meter, &mut |request| {
+                answer = SCRATCH.with_borrow_mut(|scratch| instant::search(schema, views, request, scratch));
+            });
+            let answer = answer?;
+            let key = |hit: &instant::Hit| {
+                let mut key = Vec::new();
+                if let Some(view) = views.get(hit.view) {
+                    view.part.key(hit.place, &mut key);
+                }
+                key
+            };
+            Ok(Answered { keys: answer.hits.iter().map(key).collect(), answer })
+        })
+    });
+    answered.map_err(|failure: Failure| failure.into())
+}
+
+/// The documents that match a query, in each view.
+fn matching(
+    index: &Index,
+    views: &[View<'_>],
+    (asked, root, only): (&Asked, &Node, Option<&[DocumentId]>),
+    meter: &Meter<'_>,
+) -> std::result::Result<Vec<Bits>, Failure> {
+    let meter = Meter { work: 0.into(), work_max: meter.work_max, may_take: meter.may_take };
+    let matches = find::with_options(index, asked, only, meter, |options| {
+        evaluate::evaluate(&index.definition.schema, views, root, options)
+    })?;
+    let of_view = |(view, hits): (&View<'_>, &Hits)| Bits::of(view.part.places(), &hits.places);
+    Ok(views.iter().zip(&matches.views).map(of_view).collect())
+}
+
+/// What FT.SEARCH has found.
 pub(super) struct Found {
-    pub total: u64,
-    /// Hits with their scores; the key that sorted them if the request sorts.
-    pub hits: Vec<(instant::Hit, Vec<u8>)>,
-    pub is_exhaustive: bool,
-    /// What a marker of words needs to know of the answer.
-    answer: Answer,
+    pub answered: Answered,
     sorted: Sorted,
     how: How,
 }
 
-/// Runs a search.
+/// Runs FT.SEARCH's search.
 ///
 /// # Errors
 /// What the request says does not go together; the engine's.
 pub(super) fn search(
     ctx: &mut Context<'_, '_>,
-    index: &Arc<Index>,
+    index: &Index,
     (asked, own): (&Asked, &Own),
     (text, request): (&[u8], &Request<'_>),
 ) -> Result<std::result::Result<Found, Ended>> {
@@ -217,35 +245,14 @@ pub(super) fn search(
         Some(keys) => Some(find::ids_of(ctx, index, keys, own)?),
         None => None,
     };
-    let allowed = Allowed::of(ctx, asked.timeout_ms);
-    thread_local! {
-        /// What a search of this thread used last: its size follows the largest index.
-        static SCRATCH: RefCell<instant::Scratch> = RefCell::default();
-    }
-    let found = find::with_views(ctx, index, own, |views| {
-        allowed.meter(|meter| {
-            let bits = filter(index, views, (asked, &sorted), only.as_deref(), &meter)?;
-            with_request(index, (asked, &sorted, &how), (bits.as_deref(), &meter), |request| {
-                let answer = SCRATCH.with_borrow_mut(|scratch| {
-                    instant::search(&index.definition.schema, views, request, scratch)
-                })?;
-                let key = |hit: &instant::Hit| {
-                    let mut key = Vec::new();
-                    if let Some(view) = views.get(hit.view) {
-                        view.part.key(hit.place, &mut key);
-                    }
-                    (*hit, key)
-                };
-                Ok::<_, Failure>((answer.hits.iter().map(key).collect::<Vec<_>>(), answer))
-            })
-        })
+    let filter: Option<Node> = match sorted.filters.as_slice() {
+        [] => only.is_some().then(|| Clause::All.into()),
+        filters => Some(Clause::And(filters.to_vec()).into()),
+    };
+    let answered = run(ctx, index, (asked, own), (filter.as_ref(), only.as_deref()), &|bits, meter, body| {
+        with_request(index, (asked, &sorted, &how), (bits, meter), body);
     });
-    Ok(match found {
-        Ok((hits, answer)) => {
-            Ok(Found { total: answer.total, hits, is_exhaustive: answer.is_exhaustive, answer, sorted, how })
-        }
-        Err(failure) => Err(failure.into()),
-    })
+    Ok(answered.map(|answered| Found { answered, sorted, how }))
 }
 
 impl Found {
@@ -260,7 +267,7 @@ impl Found {
         let may_take = |_| true;
         let meter = Meter { work: 0.into(), work_max: u64::MAX, may_take: &may_take };
         with_request(index, (asked, &self.sorted, &self.how), (None, &meter), |request| {
-            let mut marker = Marker::new(request, &self.answer);
+            let mut marker = Marker::new(request, &self.answered.answer);
             body(&mut |token| marker.find(token.text).map(|mark| (mark.word, mark.characters)));
         });
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::admin::{check_access, find};
 use super::answer::{self, Hit, Row};
 use super::find::{self, Asked, Ended, Words};
-use super::instant;
+use super::instant::{self, Answered};
 use super::marks;
 use super::request::{Request, Words as Options, dialect, parameters};
 use crate::command::args::{is_option, quoted};
@@ -144,17 +144,18 @@ fn instant_page(
     let own = find::own_changes(ctx, index)?;
     match instant::search(ctx, index, (asked, &own), (text, request))? {
         Ok(found) => {
-            let hit = |(hit, key): &(crate::search::instant::Hit, Vec<u8>)| Hit {
+            let Answered { answer, keys } = &found.answered;
+            let hit = |(hit, key): (&crate::search::instant::Hit, &Vec<u8>)| Hit {
                 id: hit.id,
                 key: key.clone(),
                 score: f64::from(hit.score),
                 sort_key: None,
                 distances: Vec::new(),
             };
-            let warnings = if found.is_exhaustive { Vec::new() } else { vec![CAP_WARNING] };
+            let warnings = if answer.is_exhaustive { Vec::new() } else { vec![CAP_WARNING] };
             Ok(Page {
-                total: found.total,
-                hits: found.hits.iter().map(hit).collect(),
+                total: answer.total,
+                hits: answer.hits.iter().zip(keys).map(hit).collect(),
                 warnings,
                 instant: Some(found),
             })

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Ask;
-use super::pipeline::Row;
 use super::reducer::{Reducer, State};
+use super::row::{Ask, Row};
 use crate::search::value::{Message, Value};
 
 /// Most groups that one row falls into: a row falls into one for every element of a list, and for every pair of elements of two lists.

@@ -14,12 +14,14 @@ mod parse;
 mod pipeline;
 mod plan;
 mod reducer;
+mod row;
 mod sort;
 mod words;
 
 pub use parse::parse;
-pub use pipeline::{Ask, Pipeline, Row};
+pub use pipeline::Pipeline;
 pub use plan::{Facts, FieldFacts, Input, InputKind, Plan};
+pub use row::{Ask, Row};
 
 use super::expression::Expression;
 

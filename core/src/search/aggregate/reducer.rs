@@ -2,10 +2,10 @@
 
 use std::collections::BinaryHeap;
 
+use super::SAMPLES_MAX;
 use super::distinct::{Distinctish, HASH_BYTES, Hashes, SKETCH_BYTES, Sketch, hash};
-use super::pipeline::Row;
+use super::row::{Ask, Row};
 use super::words::Words;
-use super::{Ask, SAMPLES_MAX};
 use crate::search::value::{Message, Value, digits, message, number_of_bits, order_bits};
 
 /// A reducer with its columns.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Ask;
-use super::pipeline::Row;
+use super::row::{Ask, Row};
 use crate::search::value::Message;
 
 /// A row without the property comes after all that have it, whichever way is up.

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::search::bits::Bits;
 use crate::search::index::part::View;
 use crate::search::query::Node;
 use crate::search::schema::Schema;
@@ -10,36 +9,10 @@ use crate::search::sorted;
 
 use super::plan::{Planner, Step, What, Window};
 use super::proximity::{Distance, retain};
+use super::run::{Hits, Matches, Run};
 use super::score::{Judge, Scorer, Weights, hamming, statistics};
 use super::terms::{Gather, tags, words};
-use super::{Failure, Meter, Options, Statistics, places};
-
-/// Documents of one part.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Hits {
-    /// Their places in rising order.
-    pub places: Vec<u32>,
-    /// The score of each; empty if scores were not asked for.
-    pub scores: Vec<f64>,
-}
-
-/// All documents that match a query.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Matches {
-    /// Those of each view.
-    pub views: Vec<Hits>,
-    /// How many there are.
-    pub total: u64,
-}
-
-/// What is constant while one view is looked through.
-pub(super) struct Run<'r> {
-    pub(super) number: usize,
-    pub(super) view: View<'r>,
-    pub(super) judge: &'r Judge,
-    pub(super) meter: &'r Meter<'r>,
-    pub(super) has_scores: bool,
-}
+use super::{Failure, Options, Statistics, places};
 
 /// Finds the documents that match a query's tree. The views are the parts of one index at one moment.
 ///
@@ -250,16 +223,4 @@ fn without(mut places: Vec<u32>, others: &[u32]) -> Vec<u32> {
         others.next_if(|other| *other == place).is_none()
     });
     places
-}
-
-/// The places of a set that count.
-pub(super) fn counted(run: &Run<'_>, mut bits: Bits, within: Option<&[u32]>) -> Result<Vec<u32>, Failure> {
-    match within {
-        Some(within) => Ok(within.iter().copied().filter(|place| bits.has(*place)).collect()),
-        None => {
-            bits.keep(run.view.live);
-            run.meter.memory(bits.count() as usize * 4)?;
-            Ok(bits.iter().collect())
-        }
-    }
 }

@@ -14,6 +14,7 @@ mod pattern;
 mod places;
 mod plan;
 mod proximity;
+mod run;
 mod score;
 mod terms;
 mod top;
@@ -24,10 +25,11 @@ pub(crate) mod naive;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use matches::{Hits, Matches, evaluate};
+pub use matches::evaluate;
 pub use nearest::{Neighbour, distance_of, nearest};
 pub use pattern::Matcher;
 pub use places::distance_m;
+pub use run::{Hits, Matches};
 pub use score::{Scorer, Statistics, statistics};
 pub use top::{Hit, Order, in_id_order, top};
 pub use wanted::Wanted;

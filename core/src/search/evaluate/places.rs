@@ -6,7 +6,7 @@ use crate::search::schema::FieldId;
 use crate::search::vector::Probe;
 
 use super::Failure;
-use super::matches::{Run, counted};
+use super::run::{Run, counted};
 
 /// The earth's radius in metres, as Redis has it.
 const EARTH_RADIUS_M: f64 = 6_372_797.560856;

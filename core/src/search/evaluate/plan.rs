@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::search::bits::Bits;
-use crate::search::index::part::{List, View};
+use crate::search::index::part::{Block, List, View};
 use crate::search::query::{Bound, Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
@@ -12,7 +12,6 @@ use crate::search::vector::Probe;
 
 use super::pattern::Matcher;
 use super::score::{Judge, TEXT_FIELDS_MAX};
-use super::terms::empty_block;
 use super::{DEPTH_MAX, Failure, Options};
 
 /// Text fields as bits; all of them means that nobody needs to look.
@@ -368,7 +367,7 @@ impl<'a> Planner<'a> {
                 continue;
             }
             let mut seen = Bits::none(if same.len() > 1 { view.part.places() } else { 0 });
-            let mut block = empty_block();
+            let mut block = Block::default();
             for listed in same {
                 self.options.meter.work(u64::from(listed.list.documents))?;
                 let mut postings = view.part.postings(listed.list);

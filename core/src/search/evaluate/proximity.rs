@@ -5,8 +5,8 @@
 use crate::search::sorted;
 
 use super::Failure;
-use super::matches::Run;
 use super::plan::{Step, What, Window};
+use super::run::Run;
 use super::terms::Offsets;
 
 /// Where a member of an intersection stands in documents.

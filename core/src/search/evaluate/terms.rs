@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use crate::search::bits::Bits;
-use crate::search::index::part::{BLOCK, Block, List, Position, Postings, Rank, View};
+use crate::search::index::part::{Block, List, Position, Postings, Rank, View};
 
 use crate::search::sorted;
 
 use super::Failure;
-use super::matches::{Hits, Run};
 use super::plan::{ALL_FIELDS, Listed, Term, Terms, bit};
+use super::run::{Hits, Run};
 use super::score::Scorer;
 
 /// Lists that together have less than one in so many of a part's places are sorted; others are marked in sets of all places.
@@ -75,11 +75,6 @@ impl Gather {
     }
 }
 
-/// A block to read into.
-pub(super) fn empty_block() -> Block {
-    Block { places: [0; BLOCK], ranks: [Rank(0); BLOCK], len: 0 }
-}
-
 /// Which places count.
 pub(super) struct Within<'w> {
     /// The places in rising order, if they are not simply all live ones.
@@ -90,11 +85,7 @@ pub(super) struct Within<'w> {
 impl<'w> Within<'w> {
     pub(super) fn new(run: &Run<'w>, places: Option<&'w [u32]>) -> Within<'w> {
         let marks = places.map_or(Cow::Borrowed(run.view.live), |places| {
-            let mut marks = Bits::none(run.view.part.places());
-            places.iter().for_each(|place| {
-                marks.add(*place);
-            });
-            Cow::Owned(marks)
+            Cow::Owned(Bits::of(run.view.part.places(), places))
         });
         Within { places, marks }
     }
@@ -111,7 +102,7 @@ pub(super) fn each_posting(
     each: &mut dyn FnMut(u32, Rank),
 ) -> Result<(), Failure> {
     let mut postings = run.view.part.postings(list);
-    let mut block = empty_block();
+    let mut block = Block::default();
     let places =
         within.places.filter(|places| places.len().saturating_mul(SKIP_RATIO) < list.documents as usize);
     let mut rest = places.unwrap_or_default();

@@ -13,15 +13,13 @@ use crate::search::bits::Bits;
 use crate::search::index::part::View;
 use crate::search::query::{Bound, Clause, Node, Pattern};
 use crate::search::schema::{Field, FieldKind, Metric, Number, Schema, VectorOptions};
-use second::Second;
+use second::{Second, TEXTS, WEIGHTS};
 
 const WORDS: [&str; 14] = [
     "run", "running", "runs", "kings", "king", "kingly", "red", "rod", "reds", "blue", "glue", "äpfel",
     "boat", "ship",
 ];
 const TAGS: [&str; 5] = ["Red", "green", "dark green", "x", "grey"];
-const WEIGHTS: [f64; 3] = [5.0, 1.0, 1.0];
-
 fn field(name: &str, kind: FieldKind) -> Field {
     Field {
         name: name.into(),
@@ -57,8 +55,6 @@ pub(crate) fn schema() -> Schema {
         ..Schema::default()
     }
 }
-
-const TEXTS: [u16; 3] = [0, 2, 6];
 
 fn vector(rng: &mut Rng) -> Vec<u8> {
     [rng.u8(0..9), rng.u8(0..9)].iter().flat_map(|x| f32::from(*x).to_le_bytes()).collect()

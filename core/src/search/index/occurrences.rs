@@ -17,11 +17,19 @@ use super::part::{Position, Rank};
 /// The least first position of each class of a rank byte; the last class has no end.
 const CLASSES: [u32; 8] = [0, 1, 2, 3, 5, 9, 21, 51];
 
+/// The rank byte of occurrences in order; that of none is 0.
+pub(in crate::search) fn rank_of(positions: &[Position]) -> Rank {
+    let Some(first) = positions.first() else { return Rank(0) };
+    let class = CLASSES.iter().rposition(|least| *least <= first.word).unwrap_or(0);
+    let (field, count) = (first.field.min(3) as u8, positions.len().min(7) as u8);
+    Rank(field << 6 | (class as u8) << 3 | count)
+}
+
 /// Writes the occurrences, which are in order and at least one, and returns their rank byte.
 pub(super) fn encode(positions: &[Position], out: &mut Vec<u8>) -> Rank {
     let Some((first, rest)) = positions.split_first() else { return Rank(0) };
-    let class = CLASSES.iter().rposition(|least| *least <= first.word).unwrap_or(0);
-    let (field, count) = (first.field.min(3) as u8, positions.len().min(7) as u8);
+    let rank = rank_of(positions);
+    let (field, class, count) = (rank.0 >> 6, usize::from(rank.0 >> 3 & 7), rank.0 & 7);
     if field == 3 {
         put(out, u32::from(first.field - 3));
     }
@@ -41,7 +49,7 @@ pub(super) fn encode(positions: &[Position], out: &mut Vec<u8>) -> Rank {
         }
         before = *position;
     }
-    Rank(field << 6 | (class as u8) << 3 | count)
+    rank
 }
 
 /// Moves behind the occurrences of one posting.

@@ -3,11 +3,12 @@
 use crate::search::bits::Bits;
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{BLOCK, Block, List, Part, Position, Postings, Rank, View};
+use crate::search::index::rank_of;
 use crate::search::sorted;
 
-use super::rank::Weights;
+use super::progress::{Candidate, Search};
+use super::weights::Weights;
 use super::words::{Expansion, Expansions};
-use super::{Request, Scratch, WORDS_MAX};
 
 /// With so many times more postings than candidates, a long list is searched for the candidates instead of read.
 const SEEK_RATIO: u64 = 24;
@@ -18,36 +19,9 @@ const MORE_WORDS_SCORE: i32 = 1_000_000;
 /// As for [`SEEK_RATIO`], for one list.
 const LIST_SEEK_RATIO: usize = 8;
 
-/// A document that has the words so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Candidate {
-    pub(super) place: u32,
-    pub(super) score: i32,
-    /// What the present word has added.
-    last: i32,
-    /// The number of its view.
-    pub(super) view: u16,
-    /// How many words matched.
-    matched: u8,
-    /// By which reading of the query it was found.
-    pub(super) reading: u8,
-    /// The expansion of each word that counted most.
-    pub(super) expansions: [u16; WORDS_MAX],
-}
-
 /// Where a candidate is: its view, and its place there.
 fn place_of(candidate: &Candidate) -> u64 {
     sorted::pair(candidate.view.into(), candidate.place)
-}
-
-/// A query on its way.
-pub(super) struct Search<'s> {
-    pub(super) views: &'s [View<'s>],
-    pub(super) request: &'s Request<'s>,
-    pub(super) allowed: &'s [Option<Bits>],
-    pub(super) scratch: &'s mut Scratch,
-    /// Which text fields count, if not all.
-    pub(super) fields: Option<Vec<bool>>,
 }
 
 impl Search<'_> {
@@ -201,10 +175,6 @@ struct Work<'w> {
     steps: u64,
 }
 
-fn empty_block() -> Block {
-    Block { places: [0; BLOCK], ranks: [Rank(0); BLOCK], len: 0 }
-}
-
 /// Where the candidate of a mark is, if it was made in this round.
 #[inline]
 fn slot(mark: u64, round: u64) -> Option<usize> {
@@ -217,7 +187,7 @@ impl Work<'_> {
         let table = self.weights.table(kind);
         let mut inside = self.fields.map(|fields| Inside::new(self.part, list, fields));
         let mut postings = self.part.postings(list);
-        let mut block = empty_block();
+        let mut block = Block::default();
         while postings.next_block(&mut block) {
             self.steps += block.len as u64;
             for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
@@ -247,7 +217,7 @@ impl Work<'_> {
         let table = self.weights.table(kind);
         let mut inside = self.fields.map(|fields| Inside::new(self.part, list, fields));
         let mut postings = self.part.postings(list);
-        let mut block = empty_block();
+        let mut block = Block::default();
         while postings.next_block(&mut block) {
             self.steps += block.len as u64;
             for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
@@ -267,7 +237,7 @@ impl Work<'_> {
         let table = self.weights.table(kind);
         let mut inside = self.fields.map(|fields| Inside::new(self.part, list, fields));
         let mut postings = self.part.postings(list);
-        let mut block = empty_block();
+        let mut block = Block::default();
         let mut at = 0;
         for candidate in self.found.iter_mut().skip(self.base) {
             let last = block.len.checked_sub(1).and_then(|last| block.places.get(last).copied());
@@ -389,6 +359,6 @@ impl<'w> Inside<'w> {
             .positions
             .iter()
             .position(|position| self.fields.get(usize::from(position.field)) == Some(&true))?;
-        Some(super::rank::rank_of(self.positions.get(first..).unwrap_or_default()))
+        Some(rank_of(self.positions.get(first..).unwrap_or_default()))
     }
 }

@@ -8,7 +8,7 @@ use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::FieldId;
 use crate::search::sorted;
 
-use super::candidates::Candidate;
+use super::progress::Candidate;
 use super::{Answer, Hit, Request};
 
 /// By what hits are sorted. Documents without a value come last.

@@ -9,7 +9,7 @@ use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
 
 use super::Request;
-use super::candidates::Candidate;
+use super::progress::Candidate;
 
 /// The values of a tag field.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,9 @@ mod candidates;
 mod choose;
 mod facets;
 mod marks;
+mod progress;
 mod rank;
+mod weights;
 mod words;
 
 #[cfg(test)]
@@ -21,7 +23,7 @@ mod tests;
 pub use choose::SortKey;
 pub use facets::{Facet, Range};
 pub use marks::{Mark, Marker};
-pub use rank::Weights;
+pub use weights::Weights;
 
 use crate::search::bits::Bits;
 use crate::search::evaluate::{Failure, Meter, Options, Scorer, Synonyms, evaluate};
@@ -29,7 +31,7 @@ use crate::search::index::part::{DocumentId, View};
 use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
 
-use candidates::{Candidate, Search};
+use progress::{Candidate, Search};
 use words::Expansions;
 
 /// Words of a query that count; what stands behind them is ignored. More would only slow down whoever pastes a page into the box.
@@ -289,10 +291,7 @@ fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result
     let matches = evaluate(schema, views, &Clause::And(clauses).into(), &options)?;
     request.meter.work(options.meter.work.get())?;
     for (hits, (bits, view)) in matches.views.iter().zip(allowed.iter_mut().zip(views)) {
-        let mut matching = Bits::none(view.part.places());
-        hits.places.iter().for_each(|place| {
-            matching.add(*place);
-        });
+        let mut matching = Bits::of(view.part.places(), &hits.places);
         if let Some(bits) = bits.as_ref() {
             matching.keep(bits);
         }

@@ -1,16 +1,11 @@
-//! How good a match is.
-//!
-//! A word's score comes from its rank byte alone: the field, the place in it, how often; whether the word is whole; how many typos it has.
 //! The best candidates are looked at closer: how near to each other the words stand, and how much of a field they are.
 
 use crate::search::evaluate::Failure;
-use crate::search::index::part::{Position, Rank};
-
 use crate::search::sorted;
 
-use super::candidates::Search;
 use super::choose::by_score;
-use super::words::{Expansion, Expansions};
+use super::progress::Search;
+use super::words::Expansions;
 
 /// How many candidates are looked at closely. All others come behind them, so that pages fit together whatever their length.
 const CLOSE_MAX: usize = 128;
@@ -20,94 +15,6 @@ const CLOSE_SCORE: i32 = 100_000;
 
 /// Occurrences of a word in a document that are compared with those of the next word.
 const POSITIONS_MAX: usize = 64;
-
-/// How much each thing counts, in the same units. The defaults are tuned on twenty queries over Debian's packages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Weights {
-    /// A word in the first, second, third and any later text field.
-    pub field: [i32; 4],
-    /// A whole word, not only its beginning, by field.
-    pub exact: [i32; 4],
-    /// Each class of positions that a word is behind the beginning of its field.
-    pub position: i32,
-    /// Each further occurrence.
-    pub occurrence: i32,
-    /// Each typo.
-    pub typo: i32,
-    /// Each doubling of popularity.
-    pub popularity: i32,
-    /// A first field that has no other words.
-    pub whole: i32,
-    /// Each word of the first field that is not in the query, up to six.
-    pub extra: i32,
-    /// Each word between two words of the query, up to eight.
-    pub proximity: i32,
-    /// Two words of the query that are one word of the document.
-    pub joined: i32,
-}
-
-impl Default for Weights {
-    fn default() -> Weights {
-        Weights {
-            field: [3000, 2700, 730, 0],
-            exact: [420, 650, 280, 0],
-            position: 130,
-            occurrence: 8,
-            typo: 600,
-            popularity: 250,
-            whole: 520,
-            extra: 20,
-            proximity: 180,
-            joined: 3400,
-        }
-    }
-}
-
-/// What the postings of an expansion score, by the field.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
-    field: [i32; 4],
-    position: i32,
-    occurrence: i32,
-}
-
-impl Table {
-    #[inline]
-    pub(super) fn score(&self, rank: Rank) -> i32 {
-        let field = self.field[usize::from(rank.0 >> 6)];
-        field - i32::from(rank.0 >> 3 & 7) * self.position + i32::from(rank.0 & 7) * self.occurrence
-    }
-}
-
-impl Weights {
-    pub(super) fn table(&self, expansion: Expansion) -> Table {
-        let mut field = self.field;
-        for (field, exact) in field.iter_mut().zip(self.exact) {
-            *field += if expansion.is_exact { exact } else { 0 };
-            *field -= self.typo * i32::from(expansion.typos);
-        }
-        Table { field, position: self.position, occurrence: self.occurrence }
-    }
-
-    pub(super) fn popularity(&self, number: Option<f64>) -> i32 {
-        let number = number.unwrap_or(0.0).clamp(0.0, f64::from(u32::MAX - 1)) as u32;
-        (32 - (number + 1).leading_zeros()) as i32 * self.popularity
-    }
-}
-
-/// The rank byte of positions in order, which are not empty.
-pub(super) fn rank_of(positions: &[Position]) -> Rank {
-    let (field, word) = positions.first().map_or((0, 0), |first| (first.field.min(3) as u8, first.word));
-    let class = match word {
-        0..=2 => word as u8,
-        3..=4 => 3,
-        5..=8 => 4,
-        9..=20 => 5,
-        21..=50 => 6,
-        _ => 7,
-    };
-    Rank(field << 6 | class << 3 | positions.len().min(7) as u8)
-}
 
 impl Search<'_> {
     /// Looks closer at the best candidates.

@@ -5,7 +5,7 @@ use crate::search::evaluate::Failure;
 use crate::search::index::part::{List, View, Walk};
 use crate::search::sorted;
 
-use super::candidates::Search;
+use super::progress::Search;
 use super::{Request, Typos};
 
 /// Expansions that a word keeps at most: their numbers take 16 bits in a candidate.

@@ -1,11 +1,11 @@
 //! Searches, facets and hits.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::{Answer, Asked, Failed, Result, documents, open};
 use crate::command::search::answer::{Hit as Known, is_still_there};
-use crate::command::search::find::{self, Allowed, Ended, Own};
+use crate::command::search::find::{self, Ended, Own};
+use crate::command::search::instant::{Answered, run as search_instantly};
 use crate::command::{CommandError, Context};
 use crate::engine::EngineError;
 use crate::search::bits::Bits;
@@ -17,9 +17,8 @@ use crate::search::dialect::response::{
 use crate::search::dialect::settings::{
     ALL_TEXTS, Rule, Settings, attribute_of_text, is_attribute_of, number_field, tag_field,
 };
-use crate::search::evaluate::{self, Failure, Meter};
+use crate::search::evaluate::Meter;
 use crate::search::highlight::{Hit as Mark, Matcher};
-use crate::search::index::View;
 use crate::search::instant::{self, Marker, SortKey, Strategy, Typos, Weights};
 use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, Schema};
@@ -256,66 +255,18 @@ fn searched(schema: &Schema, names: &[String]) -> Vec<FieldId> {
     fields
 }
 
-/// What an index answers, with the keys of its hits.
-struct Found {
-    answer: instant::Answer,
-    keys: Vec<Vec<u8>>,
-}
-
-fn bits(
-    index: &Index,
-    views: &[View<'_>],
-    (asked, meter): (&find::Asked, &Meter<'_>),
-) -> std::result::Result<Vec<Bits>, Failure> {
-    let meter = Meter { work: 0.into(), work_max: meter.work_max, may_take: meter.may_take };
-    let matches = find::with_options(index, asked, None, meter, |options| {
-        evaluate::evaluate(&index.definition.schema, views, &asked.root, options)
-    })?;
-    let bits = views.iter().zip(&matches.views).map(|(view, hits)| {
-        let mut bits = Bits::none(view.part.places());
-        hits.places.iter().for_each(|place| {
-            bits.add(*place);
-        });
-        bits
-    });
-    Ok(bits.collect())
-}
-
 fn run(
     ctx: &mut Context<'_, '_>,
-    index: &Arc<Index>,
+    index: &Index,
     (meant, own): (&Meant, &Own),
     part: (usize, usize),
-) -> Result<Found> {
+) -> Result<Answered> {
     let asked = documents::plain(ctx, index, Clause::And(meant.conditions.clone()).into());
-    let allowed = Allowed::of(ctx, asked.timeout_ms);
-    thread_local! {
-        /// What a search of this thread used last: its size follows the largest index.
-        static SCRATCH: RefCell<instant::Scratch> = RefCell::default();
-    }
-    let found = find::with_views(ctx, index, own, |views| {
-        allowed.meter(|meter| {
-            let filter = match meant.conditions.is_empty() {
-                true => None,
-                false => Some(bits(index, views, (&asked, &meter))?),
-            };
-            meant.with_request(part, (filter.as_deref(), &meter), |request| {
-                let answer = SCRATCH.with_borrow_mut(|scratch| {
-                    instant::search(&index.definition.schema, views, request, scratch)
-                })?;
-                let key = |hit: &instant::Hit| {
-                    let mut key = Vec::new();
-                    if let Some(view) = views.get(hit.view) {
-                        view.part.key(hit.place, &mut key);
-                    }
-                    key
-                };
-                let keys = answer.hits.iter().map(key).collect();
-                Ok::<_, Failure>(Found { answer, keys })
-            })
-        })
+    let filter = (!meant.conditions.is_empty()).then_some(&asked.root);
+    let answered = search_instantly(ctx, index, (&asked, own), (filter, None), &|bits, meter, body| {
+        meant.with_request(part, (bits, meter), body);
     });
-    found.map_err(|failure| match Ended::from(failure) {
+    answered.map_err(|ended| match ended {
         Ended::Timeout => Fault::new("internal", "The search took too long.").into(),
         Ended::Error(error) => Failed::Error(error),
     })
@@ -411,7 +362,7 @@ fn load(
     ctx: &mut Context<'_, '_>,
     (index, uid): (&Arc<Index>, &str),
     (search, settings, meant): (&Search, &Settings, &Meant),
-    found: &Found,
+    found: &Answered,
 ) -> Result<Option<Vec<u8>>> {
     let mut documents = Vec::with_capacity(found.keys.len());
     for (hit, key) in found.answer.hits.iter().zip(&found.keys) {

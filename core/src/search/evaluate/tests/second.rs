@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use super::super::naive::{Document, Value, words_of};
 use super::super::{Matcher, Options, Scorer, distance_m};
-use super::{TEXTS, WEIGHTS};
 use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::text::{Language, stem};
 use crate::search::vector::Probe;
+
+pub(super) const WEIGHTS: [f64; 3] = [5.0, 1.0, 1.0];
+
+pub(super) const TEXTS: [u16; 3] = [0, 2, 6];
 
 /// A word of a document: its field, itself, and its place among all words.
 pub(super) type Token = (u16, String, u64);

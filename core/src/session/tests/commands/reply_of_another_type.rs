@@ -2,20 +2,16 @@
 //! every type that a row names has had such a reply.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::transcript_differs::TRANSCRIPTS;
 use super::{Console, START_MS, values};
-use crate::bitcask::{self, Bitcask};
 use crate::catalog::{self, CommandSpec, Group, ReplyType};
-use crate::engine::Engine;
 use crate::engine::memory::MemoryEngine;
 use crate::resp::{Protocol, Value, split_line};
 use crate::script::lines::Lines;
 use crate::server::scripts::ScriptEngine;
 use crate::server::{HostFacts, Server, Settings, Shared};
-use crate::storage::memory::MemoryStorage;
 use crate::transcript::{self, Step};
 
 /// Transcripts of what there is no engine for in these tests: their written replies are read.
@@ -26,9 +22,6 @@ const WRITTEN: &[(&str, &str)] = &[
 
 /// Requests whose replies no transcript states.
 const UNSTATED: (&str, &str) = ("requests_of_every_type", include_str!("requests_of_every_type.txt"));
-
-/// Requests of indexes, which only a store that keeps them has.
-const SEARCHES: (&str, &str) = ("requests_of_search", include_str!("requests_of_search.txt"));
 
 /// Types that no request of these tests gets: (row, case, reason). Nor do they get those of the commands of clusters, which
 /// are all refused.
@@ -110,7 +103,7 @@ impl Seen {
     }
 
     /// Runs the requests of a transcript in a protocol, whatever it expects of them.
-    fn run<E: Engine>(&mut self, mut console: Console<E>, (name, text): (&str, &str), protocol: Protocol) {
+    fn run(&mut self, mut console: Console<MemoryEngine>, (name, text): (&str, &str), protocol: Protocol) {
         let mut greeted = BTreeSet::new();
         for step in transcript::parse(text).unwrap_or_else(|error| panic!("{name}: {error}")) {
             match step {
@@ -180,9 +173,6 @@ fn reply_is_of_another_type() {
             seen.run(Console::new(MemoryEngine::new(16)), *transcript, protocol);
         }
         seen.run(console_of_host(), UNSTATED, protocol);
-        let opened = Bitcask::open(Arc::new(MemoryStorage::new()), &bitcask::Options::default());
-        let Ok(opened) = opened else { panic!("an empty store opens") };
-        seen.run(Console::new(opened.store), SEARCHES, protocol);
     }
     WRITTEN.iter().for_each(|transcript| seen.read(*transcript));
     assert!(seen.problems.is_empty(), "{}", seen.problems.join("\n"));

@@ -1,0 +1,33 @@
+//! A query on its way, as its steps share it.
+
+use crate::search::bits::Bits;
+use crate::search::index::part::View;
+
+use super::{Request, Scratch, WORDS_MAX};
+
+/// A document that has the words so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Candidate {
+    pub(super) place: u32,
+    pub(super) score: i32,
+    /// What the present word has added.
+    pub(super) last: i32,
+    /// The number of its view.
+    pub(super) view: u16,
+    /// How many words matched.
+    pub(super) matched: u8,
+    /// By which reading of the query it was found.
+    pub(super) reading: u8,
+    /// The expansion of each word that counted most.
+    pub(super) expansions: [u16; WORDS_MAX],
+}
+
+/// A query on its way.
+pub(super) struct Search<'s> {
+    pub(super) views: &'s [View<'s>],
+    pub(super) request: &'s Request<'s>,
+    pub(super) allowed: &'s [Option<Bits>],
+    pub(super) scratch: &'s mut Scratch,
+    /// Which text fields count, if not all.
+    pub(super) fields: Option<Vec<bool>>,
+}
