@@ -117,6 +117,12 @@ impl<On, Kind, Reply> Request<On, Kind, Reply> {
         self
     }
 
+    /// An option at the end of the request, whose other options stand before needed arguments.
+    pub(crate) fn with_last(mut self, write: impl FnOnce(&mut Words)) -> Self {
+        write(&mut self.words);
+        self
+    }
+
     pub(crate) fn with_wait(mut self, wait: Wait) -> Self {
         self.wait = wait;
         self

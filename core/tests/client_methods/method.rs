@@ -27,6 +27,8 @@ pub struct Choice {
     /// What of the grammar it is.
     pub grammar: String,
     pub steps: Vec<Step>,
+    /// Whether it stands at the end while the command's first options stand before needed arguments.
+    pub is_last: bool,
     /// The type of the reply with it, if that is another.
     pub reply: Option<String>,
 }
@@ -87,7 +89,10 @@ impl Method {
                     method.steps.push(Step::Mark);
                     is_marked = true;
                 }
+                let is_last = !matches!(method.steps.last(), Some(Step::Mark));
+                let first = method.choices.len();
                 method.option(argument);
+                method.choices.iter_mut().skip(first).for_each(|choice| choice.is_last = is_last);
             } else {
                 let mut steps = Vec::new();
                 method.needed(argument, &mut steps);
@@ -224,7 +229,7 @@ impl Method {
         };
         let grammar = name.clone();
         let name = if argument.multiple && argument.token.is_none() { format!("{name}s") } else { name };
-        self.choices.push(Choice { name: snake(&name), grammar, steps, reply: None });
+        self.choices.push(Choice { name: snake(&name), grammar, steps, is_last: false, reply: None });
         later.into_iter().for_each(|part| self.option(part));
     }
 }

@@ -137,7 +137,8 @@ pub fn options<'m>(methods: impl Iterator<Item = &'m Method>) -> String {
             writeln!(text, "    /// `{}`", grammar(choice)).expect("a string");
             writeln!(text, "    pub fn {}(self{}) -> {result} {{", choice.name, parameters(&choice.steps))
                 .expect("a string");
-            writeln!(text, "        self.with_option(|words| {{").expect("a string");
+            let place = if choice.is_last { "last" } else { "option" };
+            writeln!(text, "        self.with_{place}(|words| {{").expect("a string");
             text += &statements(&choice.steps, "            ");
             let wait =
                 wait(method, &choice.steps).map_or_else(String::new, |wait| format!(".with_wait({wait})"));

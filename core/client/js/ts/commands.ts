@@ -1381,13 +1381,13 @@ export interface Commands<Text> {
   /**
    * Adds fields to an index.
    *
-   * `FT.ALTER index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
+   * `FT.ALTER index [SKIPINITIALSCAN] SCHEMA ADD field type [attribute [attribute ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
    */
   ftAlter(index: Arg, ...more: Args): Promise<'OK'>;
   /**
    * Makes an index of hashes.
    *
-   * `FT.CREATE index [option [option ...]] SCHEMA field type [option [option ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
+   * `FT.CREATE index [option [option ...]] SCHEMA field type [attribute [attribute ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
    */
   ftCreate(index: Arg, ...more: Args): Promise<'OK'>;
   /**

@@ -1,7 +1,13 @@
 //! Search, as RediSearch has it.
 
+use crate::catalog::arguments::Kind;
 use crate::catalog::keys::key;
 use crate::catalog::row::{Row, command};
+
+/// What `index` names here.
+const INDEX: &[(&str, Kind)] = &[("index", Kind::String)];
+
+const CURSOR: &[(&str, Kind)] = &[("index", Kind::String), ("cursor-id", Kind::Integer)];
 
 pub(super) const ROWS: &[Row] = &[
     command("ft._list", 1, "")
@@ -11,12 +17,14 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: indexes")
         .summary("Lists the indexes of the database"),
     command("ft.aggregate", -3, "index query [option [option ...]]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads searches")
         .reply("value")
         .complexity("O(N), N: matching documents")
         .summary("Groups, sorts and computes over the documents that match a query"),
     command("ft.aliasadd", 3, "alias index")
+        .types(INDEX)
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
@@ -29,12 +37,14 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(1)")
         .summary("Takes another name of an index away"),
     command("ft.aliasupdate", 3, "alias index")
+        .types(INDEX)
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
         .complexity("O(1)")
         .summary("Gives an index another name, which another index may have had"),
-    command("ft.alter", -6, "index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]")
+    command("ft.alter", -6, "index [SKIPINITIALSCAN] SCHEMA ADD field type [attribute [attribute ...]]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
@@ -64,7 +74,8 @@ pub(super) const ROWS: &[Row] = &[
                 .complexity("O(1)")
                 .summary("Changes a setting until the server ends"),
         ]),
-    command("ft.create", -5, "index [option [option ...]] SCHEMA field type [option [option ...]]")
+    command("ft.create", -5, "index [option [option ...]] SCHEMA field type [attribute [attribute ...]]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
@@ -76,12 +87,14 @@ pub(super) const ROWS: &[Row] = &[
         .summary("Reads results of FT.AGGREGATE a few rows at a time")
         .subcommands(&[
             command("ft.cursor|del", 4, "index cursor-id")
+                .types(CURSOR)
                 .since("7.2.4")
                 .flags("readonly silent_reads")
                 .reply("ok")
                 .complexity("O(1)")
                 .summary("Drops a cursor"),
             command("ft.cursor|read", -4, "index cursor-id [COUNT count]")
+                .types(CURSOR)
                 .since("7.2.4")
                 .flags("readonly silent_reads")
                 .reply("(value, int)")
@@ -89,6 +102,7 @@ pub(super) const ROWS: &[Row] = &[
                 .summary("Returns the next rows of a cursor"),
         ]),
     command("ft.del", -3, "index document [DD]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("write")
         .reply("bool")
@@ -113,24 +127,28 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(N), N: terms of the dictionary")
         .summary("Returns all terms of a dictionary"),
     command("ft.dropindex", -2, "index [DD]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("write touches_all_keys")
         .reply("ok")
         .complexity("O(1); O(N) with DD, N: documents")
         .summary("Drops an index, and with DD its documents"),
     command("ft.explain", -3, "index query [DIALECT dialect]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("bulk")
         .complexity("O(1)")
         .summary("Shows how a query is understood"),
     command("ft.explaincli", -3, "index query [DIALECT dialect]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("[bulk]")
         .complexity("O(1)")
         .summary("Shows how a query is understood, line by line"),
     command("ft.get", 3, "index document")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("[bulk]?")
@@ -149,30 +167,35 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("that of the request")
         .summary("Runs a request of Meilisearch's clients that only reads"),
     command("ft.info", 2, "index")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("{text: value}")
         .complexity("O(N), N: segments")
         .summary("Returns what is known of an index"),
     command("ft.mget", -3, "index document [document ...]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("[[bulk]?]")
         .complexity("O(N), N: fields of all")
         .summary("Returns the fields of documents of an index"),
     command("ft.profile", -5, "index <SEARCH | AGGREGATE> [LIMITED] QUERY query [option [option ...]]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads searches")
         .reply("value")
         .complexity("that of the search")
         .summary("Runs a search and says how long its parts took"),
     command("ft.search", -3, "index query [option [option ...]]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads searches")
         .reply("value")
         .complexity("O(N), N: postings of the words, and documents that match")
         .summary("Searches an index"),
     command("ft.spellcheck", -3, "index query [DISTANCE distance] [TERMS <INCLUDE | EXCLUDE> dict [TERMS <INCLUDE | EXCLUDE> dict ...]] [DIALECT dialect]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("value")
@@ -193,6 +216,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(log N), N: suggestions")
         .summary("Removes a suggestion"),
     command("ft.sugget", -3, "key prefix [FUZZY] [WITHSCORES] [WITHPAYLOADS] [MAX max]")
+        .types(&[("max", Kind::Integer)])
         .since("1.0.0")
         .flags("readonly")
         .keys(&[key(1, "RO access")])
@@ -209,18 +233,21 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(log N), N: suggestions")
         .summary("Returns the number of suggestions"),
     command("ft.syndump", 2, "index")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("{bulk: [bulk]}")
         .complexity("O(N), N: words with synonyms")
         .summary("Returns the words with synonyms and their groups"),
     command("ft.synupdate", -4, "index group [SKIPINITIALSCAN] term [term ...]")
+        .types(INDEX)
         .since("7.2.4")
         .flags("write denyoom touches_all_keys")
         .reply("ok")
         .complexity("O(N), N: words with synonyms")
         .summary("Adds words to a group of synonyms"),
     command("ft.tagvals", 3, "index field")
+        .types(INDEX)
         .since("7.2.4")
         .flags("readonly silent_reads")
         .reply("{bulk}")

@@ -2626,9 +2626,13 @@ pub trait Commands: crate::commands::Begin {
     /// Groups, sorts and computes over the documents that match a query.
     ///
     /// `FT.AGGREGATE index query [option [option ...]]`, since Redis 7.2.4. O(N), N: matching documents.
-    fn ft_aggregate(self, index: i64, query: impl ToArg) -> Request<Self, options::FtAggregate, Value> {
+    fn ft_aggregate(
+        self,
+        index: impl ToArg,
+        query: impl ToArg,
+    ) -> Request<Self, options::FtAggregate, Value> {
         let mut words = Words::new("FT.AGGREGATE");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&query);
         self.begin(words)
     }
@@ -2636,10 +2640,10 @@ pub trait Commands: crate::commands::Begin {
     /// Gives an index another name.
     ///
     /// `FT.ALIASADD alias index`, since Redis 7.2.4. O(1).
-    fn ft_aliasadd(self, alias: impl ToArg, index: i64) -> Request<Self, options::FtAliasadd, ()> {
+    fn ft_aliasadd(self, alias: impl ToArg, index: impl ToArg) -> Request<Self, options::FtAliasadd, ()> {
         let mut words = Words::new("FT.ALIASADD");
         words.arg(&alias);
-        words.push_integer(index);
+        words.arg(&index);
         self.begin(words)
     }
 
@@ -2655,24 +2659,28 @@ pub trait Commands: crate::commands::Begin {
     /// Gives an index another name, which another index may have had.
     ///
     /// `FT.ALIASUPDATE alias index`, since Redis 7.2.4. O(1).
-    fn ft_aliasupdate(self, alias: impl ToArg, index: i64) -> Request<Self, options::FtAliasupdate, ()> {
+    fn ft_aliasupdate(
+        self,
+        alias: impl ToArg,
+        index: impl ToArg,
+    ) -> Request<Self, options::FtAliasupdate, ()> {
         let mut words = Words::new("FT.ALIASUPDATE");
         words.arg(&alias);
-        words.push_integer(index);
+        words.arg(&index);
         self.begin(words)
     }
 
     /// Adds fields to an index.
     ///
-    /// `FT.ALTER index [SKIPINITIALSCAN] SCHEMA ADD field type [option [option ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
+    /// `FT.ALTER index [SKIPINITIALSCAN] SCHEMA ADD field type [attribute [attribute ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
     fn ft_alter(
         self,
-        index: i64,
+        index: impl ToArg,
         field: impl ToArg,
         type_: impl ToArg,
     ) -> Request<Self, options::FtAlter, ()> {
         let mut words = Words::new("FT.ALTER");
-        words.push_integer(index);
+        words.arg(&index);
         let mark = words.mark();
         words.push(b"SCHEMA");
         words.push(b"ADD");
@@ -2683,15 +2691,15 @@ pub trait Commands: crate::commands::Begin {
 
     /// Makes an index of hashes.
     ///
-    /// `FT.CREATE index [option [option ...]] SCHEMA field type [option [option ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
+    /// `FT.CREATE index [option [option ...]] SCHEMA field type [attribute [attribute ...]]`, since Redis 7.2.4. O(1), and O(N) in the background, N: keys of the database.
     fn ft_create(
         self,
-        index: i64,
+        index: impl ToArg,
         field: impl ToArg,
         type_: impl ToArg,
     ) -> Request<Self, options::FtCreate, ()> {
         let mut words = Words::new("FT.CREATE");
-        words.push_integer(index);
+        words.arg(&index);
         let mark = words.mark();
         words.push(b"SCHEMA");
         words.arg(&field);
@@ -2702,9 +2710,9 @@ pub trait Commands: crate::commands::Begin {
     /// Deletes the hash that is a document of an index.
     ///
     /// `FT.DEL index document [DD]`, since Redis 7.2.4. O(1).
-    fn ft_del(self, index: i64, document: impl ToArg) -> Request<Self, options::FtDel, bool> {
+    fn ft_del(self, index: impl ToArg, document: impl ToArg) -> Request<Self, options::FtDel, bool> {
         let mut words = Words::new("FT.DEL");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&document);
         self.begin(words)
     }
@@ -2741,18 +2749,18 @@ pub trait Commands: crate::commands::Begin {
     /// Drops an index, and with DD its documents.
     ///
     /// `FT.DROPINDEX index [DD]`, since Redis 7.2.4. O(1); O(N) with DD, N: documents.
-    fn ft_dropindex(self, index: i64) -> Request<Self, options::FtDropindex, ()> {
+    fn ft_dropindex(self, index: impl ToArg) -> Request<Self, options::FtDropindex, ()> {
         let mut words = Words::new("FT.DROPINDEX");
-        words.push_integer(index);
+        words.arg(&index);
         self.begin(words)
     }
 
     /// Shows how a query is understood.
     ///
     /// `FT.EXPLAIN index query [DIALECT dialect]`, since Redis 7.2.4. O(1).
-    fn ft_explain(self, index: i64, query: impl ToArg) -> Request<Self, options::FtExplain, Vec<u8>> {
+    fn ft_explain(self, index: impl ToArg, query: impl ToArg) -> Request<Self, options::FtExplain, Vec<u8>> {
         let mut words = Words::new("FT.EXPLAIN");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&query);
         self.begin(words)
     }
@@ -2762,11 +2770,11 @@ pub trait Commands: crate::commands::Begin {
     /// `FT.EXPLAINCLI index query [DIALECT dialect]`, since Redis 7.2.4. O(1).
     fn ft_explaincli(
         self,
-        index: i64,
+        index: impl ToArg,
         query: impl ToArg,
     ) -> Request<Self, options::FtExplaincli, Vec<Vec<u8>>> {
         let mut words = Words::new("FT.EXPLAINCLI");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&query);
         self.begin(words)
     }
@@ -2774,9 +2782,13 @@ pub trait Commands: crate::commands::Begin {
     /// Returns the fields of a document of an index.
     ///
     /// `FT.GET index document`, since Redis 7.2.4. O(N), N: fields.
-    fn ft_get(self, index: i64, document: impl ToArg) -> Request<Self, options::FtGet, Option<Vec<Vec<u8>>>> {
+    fn ft_get(
+        self,
+        index: impl ToArg,
+        document: impl ToArg,
+    ) -> Request<Self, options::FtGet, Option<Vec<Vec<u8>>>> {
         let mut words = Words::new("FT.GET");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&document);
         self.begin(words)
     }
@@ -2820,9 +2832,9 @@ pub trait Commands: crate::commands::Begin {
     /// Returns what is known of an index.
     ///
     /// `FT.INFO index`, since Redis 7.2.4. O(N), N: segments.
-    fn ft_info(self, index: i64) -> Request<Self, options::FtInfo, Vec<(String, Value)>> {
+    fn ft_info(self, index: impl ToArg) -> Request<Self, options::FtInfo, Vec<(String, Value)>> {
         let mut words = Words::new("FT.INFO");
-        words.push_integer(index);
+        words.arg(&index);
         self.begin(words)
     }
 
@@ -2831,11 +2843,11 @@ pub trait Commands: crate::commands::Begin {
     /// `FT.MGET index document [document ...]`, since Redis 7.2.4. O(N), N: fields of all.
     fn ft_mget(
         self,
-        index: i64,
+        index: impl ToArg,
         documents: impl ToArgs,
     ) -> Request<Self, options::FtMget, Vec<Option<Vec<Vec<u8>>>>> {
         let mut words = Words::new("FT.MGET");
-        words.push_integer(index);
+        words.arg(&index);
         words.args(&documents);
         self.begin(words)
     }
@@ -2845,12 +2857,12 @@ pub trait Commands: crate::commands::Begin {
     /// `FT.PROFILE index <SEARCH | AGGREGATE> [LIMITED] QUERY query [option [option ...]]`, since Redis 7.2.4. that of the search.
     fn ft_profile(
         self,
-        index: i64,
+        index: impl ToArg,
         search_aggregate: SearchOrAggregate,
         query: impl ToArg,
     ) -> Request<Self, options::FtProfile, Value> {
         let mut words = Words::new("FT.PROFILE");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(search_aggregate.word());
         let mark = words.mark();
         words.push(b"QUERY");
@@ -2861,9 +2873,9 @@ pub trait Commands: crate::commands::Begin {
     /// Searches an index.
     ///
     /// `FT.SEARCH index query [option [option ...]]`, since Redis 7.2.4. O(N), N: postings of the words, and documents that match.
-    fn ft_search(self, index: i64, query: impl ToArg) -> Request<Self, options::FtSearch, Value> {
+    fn ft_search(self, index: impl ToArg, query: impl ToArg) -> Request<Self, options::FtSearch, Value> {
         let mut words = Words::new("FT.SEARCH");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&query);
         self.begin(words)
     }
@@ -2871,9 +2883,13 @@ pub trait Commands: crate::commands::Begin {
     /// Suggests other spellings of the words of a query.
     ///
     /// `FT.SPELLCHECK index query [DISTANCE distance] [TERMS <INCLUDE | EXCLUDE> dict [TERMS <INCLUDE | EXCLUDE> dict ...]] [DIALECT dialect]`, since Redis 7.2.4. O(N), N: terms of the index.
-    fn ft_spellcheck(self, index: i64, query: impl ToArg) -> Request<Self, options::FtSpellcheck, Value> {
+    fn ft_spellcheck(
+        self,
+        index: impl ToArg,
+        query: impl ToArg,
+    ) -> Request<Self, options::FtSpellcheck, Value> {
         let mut words = Words::new("FT.SPELLCHECK");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&query);
         self.begin(words)
     }
@@ -2930,9 +2946,12 @@ pub trait Commands: crate::commands::Begin {
     /// Returns the words with synonyms and their groups.
     ///
     /// `FT.SYNDUMP index`, since Redis 7.2.4. O(N), N: words with synonyms.
-    fn ft_syndump(self, index: i64) -> Request<Self, options::FtSyndump, Vec<(Vec<u8>, Vec<Vec<u8>>)>> {
+    fn ft_syndump(
+        self,
+        index: impl ToArg,
+    ) -> Request<Self, options::FtSyndump, Vec<(Vec<u8>, Vec<Vec<u8>>)>> {
         let mut words = Words::new("FT.SYNDUMP");
-        words.push_integer(index);
+        words.arg(&index);
         self.begin(words)
     }
 
@@ -2941,12 +2960,12 @@ pub trait Commands: crate::commands::Begin {
     /// `FT.SYNUPDATE index group [SKIPINITIALSCAN] term [term ...]`, since Redis 7.2.4. O(N), N: words with synonyms.
     fn ft_synupdate(
         self,
-        index: i64,
+        index: impl ToArg,
         group: impl ToArg,
         terms: impl ToArgs,
     ) -> Request<Self, options::FtSynupdate, ()> {
         let mut words = Words::new("FT.SYNUPDATE");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&group);
         let mark = words.mark();
         words.args(&terms);
@@ -2958,11 +2977,11 @@ pub trait Commands: crate::commands::Begin {
     /// `FT.TAGVALS index field`, since Redis 7.2.4. O(N), N: tags of the field.
     fn ft_tagvals(
         self,
-        index: i64,
+        index: impl ToArg,
         field: impl ToArg,
     ) -> Request<Self, options::FtTagvals, HashSet<Vec<u8>>> {
         let mut words = Words::new("FT.TAGVALS");
-        words.push_integer(index);
+        words.arg(&index);
         words.arg(&field);
         self.begin(words)
     }
@@ -4254,10 +4273,10 @@ pub trait Commands: crate::commands::Begin {
     /// Drops a cursor.
     ///
     /// `FT.CURSOR DEL index cursor-id`, since Redis 7.2.4. O(1).
-    fn ft_cursor_del(self, index: i64, cursor_id: impl ToArg) -> Request<Self, options::FtCursorDel, ()> {
+    fn ft_cursor_del(self, index: impl ToArg, cursor_id: i64) -> Request<Self, options::FtCursorDel, ()> {
         let mut words = Words::new("FT.CURSOR DEL");
-        words.push_integer(index);
-        words.arg(&cursor_id);
+        words.arg(&index);
+        words.push_integer(cursor_id);
         self.begin(words)
     }
 
@@ -4266,12 +4285,12 @@ pub trait Commands: crate::commands::Begin {
     /// `FT.CURSOR READ index cursor-id [COUNT count]`, since Redis 7.2.4. O(N), N: rows.
     fn ft_cursor_read(
         self,
-        index: i64,
-        cursor_id: impl ToArg,
+        index: impl ToArg,
+        cursor_id: i64,
     ) -> Request<Self, options::FtCursorRead, (Value, i64)> {
         let mut words = Words::new("FT.CURSOR READ");
-        words.push_integer(index);
-        words.arg(&cursor_id);
+        words.arg(&index);
+        words.push_integer(cursor_id);
         self.begin(words)
     }
 }

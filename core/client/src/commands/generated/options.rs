@@ -2933,10 +2933,10 @@ impl<On, R> Request<On, FtAlter, R> {
         })
     }
 
-    /// `options`
-    pub fn options(self, options: impl ToArgs) -> Self {
-        self.with_option(|words| {
-            words.args(&options);
+    /// `attributes`
+    pub fn attributes(self, attributes: impl ToArgs) -> Self {
+        self.with_last(|words| {
+            words.args(&attributes);
         })
     }
 }
@@ -2953,10 +2953,10 @@ impl<On, R> Request<On, FtCreate, R> {
         })
     }
 
-    /// `options`
-    pub fn options(self, options: impl ToArgs) -> Self {
-        self.with_option(|words| {
-            words.args(&options);
+    /// `attributes`
+    pub fn attributes(self, attributes: impl ToArgs) -> Self {
+        self.with_last(|words| {
+            words.args(&attributes);
         })
     }
 }
@@ -3061,7 +3061,7 @@ impl<On, R> Request<On, FtProfile, R> {
 
     /// `options`
     pub fn options(self, options: impl ToArgs) -> Self {
-        self.with_option(|words| {
+        self.with_last(|words| {
             words.args(&options);
         })
     }
@@ -3165,10 +3165,10 @@ impl<On, R> Request<On, FtSugget, R> {
     }
 
     /// `MAX max`
-    pub fn max(self, max: impl ToArg) -> Self {
+    pub fn max(self, max: i64) -> Self {
         self.with_option(|words| {
             words.push(b"MAX");
-            words.arg(&max);
+            words.push_integer(max);
         })
     }
 }
