@@ -2,7 +2,8 @@
 
 /// A name of a function or parameter.
 pub fn snake(name: &str) -> String {
-    let name = name.to_lowercase().replace(['-', '|', ' ', ':', '.', '/'], "_").replace("_$", "");
+    let name =
+        name.to_lowercase().replace(['-', '|', ' ', ':', '.', '/'], "_").replace("__", "_").replace("_$", "");
     match name.as_str() {
         "async" | "type" | "move" | "match" | "where" | "if" | "in" | "static" | "loop" | "use" | "ref" => {
             format!("{name}_")

@@ -85,7 +85,7 @@ pub(super) struct Listed {
 }
 
 impl Terms {
-    /// What there is of them in a view.
+    /// Those that a view holds.
     pub(super) fn of_view(&self, view: usize) -> &[Listed] {
         let start = self.lists.partition_point(|listed| (listed.view as usize) < view);
         let end = self.lists.partition_point(|listed| (listed.view as usize) <= view);

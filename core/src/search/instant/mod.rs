@@ -34,7 +34,7 @@ use crate::search::schema::{FieldId, FieldKind, Schema};
 use progress::{Candidate, Search};
 use words::Expansions;
 
-/// Words of a query that count; what stands behind them is ignored. More would only slow down whoever pastes a page into the box.
+/// How many words of a query count. The words after them are ignored: a page of text pasted into the search box would cost too much.
 pub const WORDS_MAX: usize = 8;
 
 /// With fewer hits than this, typos are allowed, and then words are dropped.

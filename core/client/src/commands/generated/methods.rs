@@ -2618,7 +2618,7 @@ pub trait Commands: crate::commands::Begin {
     /// Lists the indexes of the database.
     ///
     /// `FT._LIST`, since Redis 7.2.4. O(N), N: indexes.
-    fn ft__list(self) -> Request<Self, options::FtList, HashSet<Vec<u8>>> {
+    fn ft_list(self) -> Request<Self, options::FtList, HashSet<Vec<u8>>> {
         let words = Words::new("FT._LIST");
         self.begin(words)
     }
