@@ -79,9 +79,9 @@ fn the_store_is_read_only_for_want_of_descriptors() {
 #[test]
 fn the_store_is_read_only_for_want_of_addresses() {
     let directory = tempfile::tempdir().expect("a directory");
-    // Two gigabytes of addresses: the threads' stacks and heaps fit, the maps of datafiles do not all.
+    // A little over two gigabytes of addresses: the threads' stacks and heaps fit, the maps of datafiles do not all.
     for round in 0..2 {
-        let program = Program::start("ulimit -v 2000000", directory.path(), "--threads 1");
+        let program = Program::start("ulimit -v 2200000", directory.path(), "--threads 1");
         let mut client = Client::connect(program.address);
         for number in 0..300 {
             let value = vec![b'a' + round; [100, 500_000][number % 2]];
