@@ -41,6 +41,10 @@ pub enum Number {
     Float16,
     /// The upper 16 bits of a 32-bit number.
     BFloat16,
+    /// A signed byte.
+    Int8,
+    /// A byte.
+    Uint8,
 }
 
 impl Number {
@@ -50,6 +54,7 @@ impl Number {
             Number::Float32 => 4,
             Number::Float64 => 8,
             Number::Float16 | Number::BFloat16 => 2,
+            Number::Int8 | Number::Uint8 => 1,
         }
     }
 }

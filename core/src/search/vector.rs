@@ -15,7 +15,7 @@ pub struct Probe {
     singles: Vec<f32>,
     /// The numbers, if they have 64 bits.
     doubles: Vec<f64>,
-    /// The sum of the squares of the numbers.
+    /// The sum of the squares of the numbers, for [`Metric::Cosine`].
     square: f64,
 }
 
@@ -40,10 +40,13 @@ impl Probe {
             Number::Float32 => singles = vector.chunks_exact(4).map(single).collect(),
             Number::Float16 => singles = vector.chunks_exact(2).map(half).collect(),
             Number::BFloat16 => singles = vector.chunks_exact(2).map(brain).collect(),
+            Number::Int8 => singles = vector.chunks_exact(1).map(signed_byte).collect(),
+            Number::Uint8 => singles = vector.chunks_exact(1).map(byte).collect(),
         }
-        let square = singles.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>()
-            + doubles.iter().map(|number| number * number).sum::<f64>();
-        Some(Probe { metric: options.metric, number: options.number, bytes, singles, doubles, square })
+        let mut probe =
+            Probe { metric: options.metric, number: options.number, bytes, singles, doubles, square: 0.0 };
+        probe.square = probe.sums(vector).squares;
+        Some(probe)
     }
 
     /// The distance of a vector of the field; infinite if it has another length.
@@ -51,20 +54,28 @@ impl Probe {
         if vector.len() != self.bytes {
             return f64::INFINITY;
         }
-        let sums = match self.number {
-            Number::Float32 => singles::<4>(self.metric, &self.singles, vector, single),
-            Number::Float16 => singles::<2>(self.metric, &self.singles, vector, half),
-            Number::BFloat16 => singles::<2>(self.metric, &self.singles, vector, brain),
-            Number::Float64 => doubles(self.metric, &self.doubles, vector),
-        };
+        let sums = self.sums(vector);
         match self.metric {
             Metric::L2 => sums.pairs,
             Metric::InnerProduct => 1.0 - sums.pairs,
             Metric::Cosine => {
-                let length = self.square.sqrt() * sums.squares.sqrt();
+                // Of the same vector all sums are the same, so the distance is 0 to the bit. One of another length may come
+                // out a little below it.
+                let length = (self.square * sums.squares).sqrt();
                 // A vector of zeros has no direction: it counts as being at a right angle to all others.
-                if length > 0.0 { 1.0 - sums.pairs / length } else { 1.0 }
+                if length > 0.0 { (1.0 - sums.pairs / length).max(0.0) } else { 1.0 }
             }
+        }
+    }
+
+    fn sums(&self, vector: &[u8]) -> Sums {
+        match self.number {
+            Number::Float32 => singles::<4>(self.metric, &self.singles, vector, single),
+            Number::Float16 => singles::<2>(self.metric, &self.singles, vector, half),
+            Number::BFloat16 => singles::<2>(self.metric, &self.singles, vector, brain),
+            Number::Int8 => singles::<1>(self.metric, &self.singles, vector, signed_byte),
+            Number::Uint8 => singles::<1>(self.metric, &self.singles, vector, byte),
+            Number::Float64 => doubles(self.metric, &self.doubles, vector),
         }
     }
 }
@@ -77,6 +88,16 @@ fn single(bytes: &[u8]) -> f32 {
 #[inline(always)]
 fn double(bytes: &[u8]) -> f64 {
     f64::from_le_bytes(bytes.try_into().unwrap_or_default())
+}
+
+#[inline(always)]
+fn signed_byte(bytes: &[u8]) -> f32 {
+    f32::from(i8::from_le_bytes(bytes.try_into().unwrap_or_default()))
+}
+
+#[inline(always)]
+fn byte(bytes: &[u8]) -> f32 {
+    f32::from(bytes.first().copied().unwrap_or_default())
 }
 
 #[inline(always)]

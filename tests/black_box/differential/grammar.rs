@@ -109,10 +109,12 @@ static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = Laz
         // Without BLOCK, which is left out, readers of streams do not wait.
         let waits = spec.is(Flags::BLOCKING) && spec.group != Group::Stream;
         // Where there is no cluster, its commands have one reply; the transcripts have it.
-        // So have those that change who may do what (`tests/transcripts/acl.txt`). Scripts are compared by `tests/scripts`.
-        let is_elsewhere =
-            matches!(spec.group, Group::Transactions | Group::PubSub | Group::Cluster | Group::Scripting)
-                || spec.name.starts_with("acl");
+        // So have those that change who may do what (`tests/transcripts/acl.txt`). Scripts are compared by `tests/scripts`. The
+        // oracle has no search.
+        let is_elsewhere = matches!(
+            spec.group,
+            Group::Transactions | Group::PubSub | Group::Cluster | Group::Scripting | Group::Search
+        ) || spec.name.starts_with("acl");
         !is_excluded && !is_elsewhere && !spec.is_container() && !waits
     };
     let parsed = |spec: &'static CommandSpec| (spec, spec.arguments().expect("the laws of the table hold"));

@@ -94,12 +94,18 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
     };
     let mut schema = Schema::default();
     let mut words = Words { left: words };
+    let mut has_analyzer = false;
     loop {
         let Some(word) = words.next() else { return Err(CommandError::text("No schema found")) };
         if is_option(word, "SCHEMA") {
             break;
         }
         option(word, &mut words, &mut definition, &mut schema)?;
+        has_analyzer |= is_option(word, "ANALYZER");
+    }
+    // It writes no spaces, so that its words are found by pairs of characters.
+    if schema.language == Language::Chinese && !has_analyzer {
+        schema.analyzer = Analyzer::Instant;
     }
     if definition.prefixes.is_empty() {
         definition.prefixes.push(Box::default());
@@ -362,6 +368,8 @@ fn number_named(name: &[u8]) -> Option<Number> {
         b"FLOAT64" => Number::Float64,
         b"FLOAT16" => Number::Float16,
         b"BFLOAT16" => Number::BFloat16,
+        b"INT8" => Number::Int8,
+        b"UINT8" => Number::Uint8,
         _ => return None,
     })
 }

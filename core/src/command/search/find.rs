@@ -222,7 +222,7 @@ pub(super) struct Own {
     without: Vec<DocumentId>,
 }
 
-/// What the running transaction has changed of an index so far. Its documents have ids from the upper end.
+/// What the running transaction has changed of an index so far. Its documents have the ids at the upper end, in the order in which their keys were changed.
 ///
 /// # Errors
 /// The engine's.
@@ -233,14 +233,14 @@ pub(super) fn own_changes(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Ow
     }
     let changed = ctx.txn.changed();
     ctx.expect_work(changed.len() as u64)?;
-    let mut id = DocumentId::MAX;
+    let mut id = DocumentId::MAX - changed.len() as DocumentId;
     for changed in changed.iter().filter(|changed| index.covers(changed.db, &changed.key)) {
         let map = maps::map_of(index, ctx.admin, &changed.key);
         own.without.extend(maps::entry(ctx.txn, map, &changed.key)?.map(|entry| entry.id));
         if let Some(prepared) = document::read(ctx.txn, index, (changed.db, &changed.key), id)? {
             // One transaction has less than a delta holds.
             let _ = own.delta.get_or_insert_with(Delta::new).add(&prepared);
-            id -= 1;
+            id += 1;
         }
     }
     Ok(own)

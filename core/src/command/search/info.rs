@@ -170,6 +170,8 @@ fn attribute(reply: &mut Reply, field: &Field) {
 fn number_name(number: Number) -> &'static str {
     match number {
         Number::Float32 => "FLOAT32",
+        Number::Int8 => "INT8",
+        Number::Uint8 => "UINT8",
         Number::Float64 => "FLOAT64",
         Number::Float16 => "FLOAT16",
         Number::BFloat16 => "BFLOAT16",

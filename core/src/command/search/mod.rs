@@ -28,6 +28,7 @@ mod tags;
 pub(crate) use admin::{drop_index, end_scan, index_key};
 pub(crate) use open::Rebuild;
 pub use open::open;
+pub(crate) use stage::has_index;
 
 use super::{CommandError, Group, Outcome};
 use crate::server::search::{Index, Progress};

@@ -304,7 +304,6 @@ fn returned<'a>(words: &mut Words<'a>) -> Result<Vec<Returned<'a>>> {
     let mut list = Words::new(words.list("RETURN")?);
     let mut returned = Vec::new();
     while let Some(path) = list.next() {
-        let path = path.strip_prefix(b"@").unwrap_or(path);
         let name = if list.take("AS") {
             list.value("RETURN path AS name - must be accompanied with NAME")?
         } else {

@@ -7,8 +7,8 @@ use super::answer::{self, Hit, Row};
 use super::find::{self, Asked, Ended, Words};
 use super::instant::{self, Answered};
 use super::marks;
-use super::request::{Request, Words as Options, dialect, parameters};
-use crate::command::args::{is_option, quoted};
+use super::request::Request;
+use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::EngineError;
 use crate::search::evaluate::Order;
@@ -59,6 +59,7 @@ pub(super) fn found(ctx: &mut Context<'_, '_>, args: &[&[u8]], request: &Request
     if request.explain_score {
         return Err(CommandError::text("EXPLAINSCORE is not supported"));
     }
+    check_hints(&index, request)?;
     find::check_locks(ctx)?;
     let (asked, is_instant) = Asked::of_search(ctx, &index, args[2], request)?;
     for attempt in 0..=TRIES {
@@ -81,6 +82,24 @@ pub(super) fn found(ctx: &mut Context<'_, '_>, args: &[&[u8]], request: &Request
         }
     }
     Err(EngineError::Undeclared.into())
+}
+
+/// Texts are not marked where the index was made without what that takes in RediSearch.
+fn check_hints(index: &Index, request: &Request<'_>) -> Outcome {
+    let hints = index.definition.hints;
+    let hint = if hints.no_offsets {
+        "NOOFFSETS"
+    } else if hints.no_highlight {
+        "NOHL"
+    } else {
+        return Ok(());
+    };
+    if request.highlight.is_some() || request.summarize.is_some() {
+        return Err(CommandError::owned(format!(
+            "Cannot use highlight/summarize because {hint} was specified at index level"
+        )));
+    }
+    Ok(())
 }
 
 /// Hits as the index knows them.
@@ -260,27 +279,14 @@ pub(super) fn explain_lines(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcom
 
 fn explained(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Vec<u8>> {
     let index = find(ctx, args[1])?;
-    let mut options = Options::new(args.get(3..).unwrap_or_default());
-    let mut words = Words {
+    let request = Request::parse(args.get(3..).unwrap_or_default())?;
+    let words = Words {
         text: args[2],
-        dialect: ctx.shared.search.settings.default_dialect(),
-        parameters: Vec::new(),
-        is_verbatim: false,
-        keeps_stop_words: false,
+        dialect: request.dialect.unwrap_or_else(|| ctx.shared.search.settings.default_dialect()),
+        parameters: request.parameters,
+        is_verbatim: request.verbatim,
+        keeps_stop_words: request.keep_stop_words,
     };
-    while let Some(word) = options.next() {
-        if is_option(word, "DIALECT") {
-            words.dialect = dialect(&mut options)?;
-        } else if is_option(word, "PARAMS") {
-            words.parameters = parameters(&mut options)?;
-        } else if is_option(word, "VERBATIM") {
-            words.is_verbatim = true;
-        } else if is_option(word, "NOSTOPWORDS") {
-            words.keeps_stop_words = true;
-        } else {
-            return Err(CommandError::owned(format!("Unknown argument `{}`", quoted(word, 64))));
-        }
-    }
     let schema = &index.definition.schema;
     let query = find::parse(schema, &words)?;
     let expansions = |word: &[u8]| -> Vec<Vec<u8>> {

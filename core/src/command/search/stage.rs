@@ -48,6 +48,11 @@ pub(super) fn present(ctx: &Context<'_, '_>) -> Arc<IndexSet> {
     set
 }
 
+/// Whether a database has an index.
+pub(crate) fn has_index(ctx: &Context<'_, '_>, db: Db) -> bool {
+    present(ctx).iter().any(|index| index.definition.db == db)
+}
+
 /// What a changed key means for one index: the entry of the map is written, and the rest returned.
 pub(super) fn change_of(
     ctx: &mut Context<'_, '_>,

@@ -1,6 +1,7 @@
 //! Whole databases: DBSIZE, FLUSHDB, FLUSHALL, SWAPDB.
 
 use crate::command::args::is_option;
+use crate::command::search;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::Db;
 use crate::resp;
@@ -38,9 +39,9 @@ fn check_flush(args: &[&[u8]]) -> Outcome {
     }
 }
 
-/// Empties a database; one that is empty costs the log nothing.
+/// Empties a database; one without keys and indexes costs the log nothing.
 fn flush(ctx: &mut Context<'_, '_>, db: Db) -> Outcome {
-    if ctx.txn.key_count(db)? > 0 {
+    if ctx.txn.key_count(db)? > 0 || search::has_index(ctx, db) {
         ctx.txn.flush(db)?;
     }
     Ok(())

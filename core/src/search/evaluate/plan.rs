@@ -188,6 +188,14 @@ impl<'a> Planner<'a> {
                 step.weight *= node.attributes.weight.unwrap_or(1.0);
                 return Ok(step);
             }
+            Clause::Tag(field, _)
+            | Clause::Number(field, ..)
+            | Clause::Geo { field, .. }
+            | Clause::Near { field, .. }
+                if self.schema.field(*field).is_some_and(|field| field.is_not_indexed) =>
+            {
+                What::Nothing
+            }
             Clause::Tag(field, patterns) => What::Tags(self.tags(*field, patterns)?),
             Clause::Number(field, low, high) => What::Number(*field, *low, *high),
             Clause::Geo { field, longitude, latitude, radius_m, .. } => {

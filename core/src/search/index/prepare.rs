@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::text::{self, Language};
+use crate::search::text::{self, Language, fold};
 
 use super::document::{FieldValue, Source};
 use super::occurrences;
@@ -131,7 +131,13 @@ pub fn prepare(schema: &Schema, source: &Source<'_>) -> Prepared {
         text_field += u16::from(matches!(field.kind, FieldKind::Text { .. }));
     }
     for (field, text) in &source.sort_texts {
-        let piece = document.append(text);
+        let piece = if schema.field(*field).is_some_and(|field| field.is_unnormalized) {
+            document.append(text)
+        } else {
+            let mut folded = String::new();
+            fold(text, &mut folded);
+            document.append(folded.as_bytes())
+        };
         document.sort_texts.push((*field, piece));
     }
     document.key = document.append(source.key);
