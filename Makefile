@@ -11,6 +11,8 @@
 # make reliability  flipped bits, lost files, kill -9 and full disks, long (root; prints tables)
 # make crash-matrix  a million crash states on the simulated disk (some minutes; STATES and EDGECASK_SEED choose others)
 # make clients  real clients run their own flows (adds Go and a JDK to the set-up)
+# make search-clients  the suites of redis-py, RedisVL and redis-om for search, unmodified, and flows of node-redis and LangChain
+#             (some minutes; adds their packages to the set-up)
 # make console  the page that the gateway serves, into web-console/dist (Node 20)
 # make lua    the interpreter of scripts beside the recorded answers of redis-server (make lua-wasm: as WebAssembly)
 # make functions  functions as WebAssembly on both engines, with their examples (make functions-wasm: the interpreter as WebAssembly)
@@ -197,6 +199,7 @@ conversations: edgecask
 
 conformance: edgecask .build/venv/ready
 	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/run.py
+	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/search/run.py
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/scripts/run.py
 
 # SQL over a socket beside the program sqlite3.

@@ -6,10 +6,14 @@ FLOWS := tests/clients
 GO_TOOLCHAIN := v0.0.1-go1.25.12
 COPY_JARS := org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies
 
-.PHONY: clients clients-setup
+.PHONY: clients clients-setup search-clients
 
 clients: edgecask clients-setup
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 $(FLOWS)/run.py
+
+search-clients: edgecask .build/venv/ready $(CLIENTS)/node
+	$(FLOWS)/search/setup
+	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 $(FLOWS)/search/run.py
 
 clients-setup: .build/apt $(CLIENTS)/apt $(CLIENTS)/venv/ready $(CLIENTS)/node $(CLIENTS)/go-redis
 clients-setup: $(CLIENTS)/lettuce/ready $(CLIENTS)/libsql-go $(CLIENTS)/libsql-rust/debug/libsql-flows
