@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.tsx';
 import { bytesOfPercent, percentOf } from '../parts/percent.ts';
 import { showBytes } from '../parts/bytes.ts';
 import { About } from './about.tsx';
-import { choose, chosen, chosenIndex, forget, indexes, isKnown, isUnknown, leave, problem, refresh } from './store.ts';
+import { chosen, chosenIndex, follow, forget, indexes, isKnown, isUnknown, leave, problem, refresh } from './store.ts';
 import { Search } from './search.tsx';
 import '../parts/panels.css';
 import './search.css';
@@ -28,18 +28,22 @@ export default function SearchPage(): VNode {
   const place = `${connection.settings.value.url} ${connection.settings.value.user ?? ''} ${connection.db.value}`;
   const last = useRef(place);
   useEffect(() => {
-    if (last.current !== place) forget();
+    if (last.current !== place) {
+      forget();
+      // The address names an index of another database.
+      history.replaceState(null, '', '#/search');
+    }
     last.current = place;
     if (isOpen) void refresh(namedByAddress());
   }, [isOpen, place]);
   useEffect(() => {
-    const follow = () => {
+    const onHash = () => {
       const key = namedByAddress();
-      if (key && isKnown.value) choose(key);
+      if (key) follow(key);
     };
-    addEventListener('hashchange', follow);
+    addEventListener('hashchange', onHash);
     return () => {
-      removeEventListener('hashchange', follow);
+      removeEventListener('hashchange', onHash);
       leave();
     };
   }, []);

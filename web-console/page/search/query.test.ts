@@ -44,13 +44,13 @@ test('a filter stands behind the word that is being typed', () => {
 test('a search as one types is sent as another one', () => {
   const order = { field: 'votes', by: 'popular' as const };
   expect(lineOf(searchArgs(instant, asked('matrx relo', { order, offset: 20 })))).toBe(
-    'FT.SEARCH films "matrx relo" SCORER INSTANT DIALECT 2 NOSTOPWORDS LATEST WITHSCORES HIGHLIGHT POPULARITY votes LIMIT 20 20',
+    'FT.SEARCH films "matrx relo" SCORER INSTANT NOSTOPWORDS DIALECT 2 LATEST WITHSCORES HIGHLIGHT POPULARITY votes LIMIT 20 20',
   );
   expect(lineOf(searchArgs(plain, asked('a "b"', { mode: 'language', order: { field: 'year', by: 'desc' } })))).toBe(
     'FT.SEARCH films "a \\"b\\"" WITHSCORES HIGHLIGHT SORTBY year DESC LIMIT 0 20',
   );
-  expect(searchArgs(plain, asked('x', { mode: 'language' }), { open: '<', close: '>' })).toEqual(
-    expect.arrayContaining(['HIGHLIGHT', 'TAGS', '<', '>']),
+  expect(searchArgs(plain, asked('x', { mode: 'language', dialect: '3' }), { open: '<', close: '>' })).toEqual(
+    expect.arrayContaining(['DIALECT', '3', 'HIGHLIGHT', 'TAGS', '<', '>']),
   );
 });
 
@@ -62,6 +62,6 @@ test('a facet is counted with its own filter, or without a folded case', () => {
   expect(groupsArgs(instant, asked(''), field)).toContain('split(lower(@the\\ genre), "\\"")');
   expect(groupsArgs(instant, asked(''), { ...field, isCaseSensitive: true, separator: '' })).toContain('@the\\ genre');
   expect(lineOf(sampleArgs(instant, asked('relo', { chosen }), [field], 'the genre'))).toBe(
-    'FT.SEARCH films "@other:{y} relo" SCORER INSTANT DIALECT 2 NOSTOPWORDS RETURN 1 "the genre" LIMIT 0 1000',
+    'FT.SEARCH films "@other:{y} relo" SCORER INSTANT NOSTOPWORDS DIALECT 2 RETURN 1 "the genre" LIMIT 0 1000',
   );
 });

@@ -29,11 +29,15 @@ export interface Asked {
   /** Values of TAG fields, by the field's name: a document has one of each field's. */
   chosen: Record<string, string[]>;
   order: Order | undefined;
+  /** The dialect of the query language, `1` to `4`; empty for the server's default. */
+  dialect: string;
   offset: number;
 }
 
+export const DIALECTS = ['1', '2', '3', '4'];
+
 export function freshFor(index: Index): Asked {
-  return { text: '', mode: index.isInstant ? 'words' : 'language', chosen: {}, order: undefined, offset: 0 };
+  return { text: '', mode: index.isInstant ? 'words' : 'language', chosen: {}, order: undefined, dialect: '', offset: 0 };
 }
 
 /** Puts a backslash before each sign and blank, so that a query takes them as letters of a name or tag. */
@@ -91,12 +95,15 @@ export function searchArgs(index: Index, asked: Asked, marks?: Marks): Argument[
 
 function beginningOf(index: Index, asked: Asked, without?: string): Argument[] {
   const args: Argument[] = ['FT.SEARCH', index.key, queryOf(asked, without)];
-  if (asked.mode === 'words') {
-    args.push('SCORER', 'INSTANT', 'DIALECT', '2');
-    // An index of this analyzer has stop words, too, and the last word may be the beginning of another one.
-    if (index.isInstant) args.push('NOSTOPWORDS');
-  }
-  return args;
+  // An index of this analyzer has stop words, too, and the last word may be the beginning of another one.
+  if (asked.mode === 'words') args.push('SCORER', 'INSTANT', ...(index.isInstant ? ['NOSTOPWORDS'] : []));
+  return [...args, ...dialectArgs(asked)];
+}
+
+/** What `queryOf` makes of words is in dialect 2. */
+function dialectArgs(asked: Asked): Argument[] {
+  const dialect = asked.mode === 'words' ? '2' : asked.dialect;
+  return dialect === '' ? [] : ['DIALECT', dialect];
 }
 
 function orderArgs({ order, mode }: Asked): Argument[] {
@@ -106,7 +113,7 @@ function orderArgs({ order, mode }: Asked): Argument[] {
 }
 
 export function explainArgs(index: Index, asked: Asked): Argument[] {
-  return ['FT.EXPLAIN', index.key, queryOf(asked), ...(asked.mode === 'words' ? ['DIALECT', '2'] : [])];
+  return ['FT.EXPLAIN', index.key, queryOf(asked), ...dialectArgs(asked)];
 }
 
 /** The best results, of which the values of TAG fields are counted. */
@@ -122,7 +129,7 @@ export function groupsArgs(index: Index, asked: Asked, field: Field): Argument[]
   const value = field.separator === '' ? folded : `split(${folded}, "${field.separator.replace(/["\\]/, '\\$&')}")`;
   return [
     'FT.AGGREGATE', index.key, queryOf(asked, field.name),
-    ...(asked.mode === 'words' ? ['DIALECT', '2'] : []),
+    ...dialectArgs(asked),
     'LIMIT', '0', String(DOCUMENTS_COUNTED),
     'LOAD', '1', `@${field.name}`,
     'FILTER', `exists(${property})`,

@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx';
 import { percentOf } from '../parts/percent.ts';
 import { showBytes } from '../parts/bytes.ts';
 import { type Facet, type Hit, type Index, piecesOf } from './model.ts';
-import { HITS_SHOWN, lineOf, type Mode, type Order, searchArgs } from './query.ts';
+import { DIALECTS, HITS_SHOWN, lineOf, type Mode, type Order, searchArgs } from './query.ts';
 import { answer, ask, asked, explain, explanation, facets, facetsProblem, marks, searchProblem, toggle, type } from './store.ts';
 
 /** The key browser takes names of so many bytes from the address. */
@@ -30,7 +30,7 @@ export function Search({ index }: { index: Index }): VNode {
 
 function Form(props: { index: Index; isExplained: boolean; setExplained(is: boolean): void }): VNode {
   const { index } = props;
-  const { text, mode, order } = asked.value;
+  const { text, mode, order, dialect } = asked.value;
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
     // As on many pages with a search: a slash leads to the box.
@@ -71,6 +71,12 @@ function Form(props: { index: Index; isExplained: boolean; setExplained(is: bool
           ))}
         </fieldset>
         <OrderChoice index={index} order={order} mode={mode} />
+        {!isWords && (
+          <select class="select" aria-label="Dialect" value={dialect} onChange={(event) => ask({ dialect: event.currentTarget.value })}>
+            <option value="">Default dialect</option>
+            {DIALECTS.map((each) => <option key={each} value={each}>Dialect {each}</option>)}
+          </select>
+        )}
         <button type="button" class="button small" aria-expanded={props.isExplained} onClick={toggleExplained}>Explain</button>
       </div>
       {isWords && !index.isInstant && (
@@ -128,7 +134,7 @@ function Explanation({ index }: { index: Index }): VNode {
   const found = explanation.value;
   const line = lineOf(searchArgs(index, asked.value));
   return (
-    <div class="search-explained" role="group" aria-label="Explanation">
+    <div class="search-explained" role="group" aria-label="Explanation" tabIndex={0}>
       <div class="search-example">
         <pre>{line}</pre>
         <CopyButton text={() => line} label="Copy the command" />
@@ -138,6 +144,7 @@ function Explanation({ index }: { index: Index }): VNode {
       ) : (
         <pre class={found.isProblem ? 'search-bad' : ''} role={found.isProblem ? 'alert' : undefined}>{found.text}</pre>
       )}
+      {asked.value.mode === 'words' && <p class="search-soft">SCORER INSTANT also finds beginnings of the last word, and words with typos.</p>}
     </div>
   );
 }
@@ -209,7 +216,7 @@ function HitView({ hit }: { hit: Hit }): VNode {
         ) : (
           <a class="search-key mono" href={`#/keys/key/${percentOf(hit.key)}`} title="Open in the key browser">{name}</a>
         )}
-        {hit.score !== null && <span class="search-soft" title="Score">{Number(hit.score.toPrecision(4))}</span>}
+        {hit.score !== null && <span class="search-soft" >score {format.count(Number(hit.score.toPrecision(4)))}</span>}
       </div>
       <dl>
         {hit.values.map(({ name: field, field: known, bytes }) => (

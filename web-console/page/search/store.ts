@@ -42,7 +42,7 @@ export const problem = signal('');
 export const isUnknown = signal(false);
 /** The name of the chosen index. */
 export const chosen = signal<Uint8Array | undefined>(undefined);
-export const asked = signal<Asked>({ text: '', mode: 'language', chosen: {}, order: undefined, offset: 0 });
+export const asked = signal<Asked>({ text: '', mode: 'language', chosen: {}, order: undefined, dialect: '', offset: 0 });
 export const answer = signal<Answer | undefined>(undefined);
 /** Why the last search has no answer, or empty. */
 export const searchProblem = signal('');
@@ -158,7 +158,13 @@ function watchProgress(): void {
   }, PROGRESS_EVERY_MS);
 }
 
-export function choose(key: Uint8Array): void {
+/** Chooses the index that the address names now. */
+export function follow(key: Uint8Array): void {
+  if (indexes.value.some((index) => index.label === showBytes(key))) choose(key);
+  else void refresh(key);
+}
+
+function choose(key: Uint8Array): void {
   chosen.value = key;
   clearAnswer();
   const index = chosenIndex();
@@ -214,11 +220,11 @@ async function run(): Promise<void> {
     facets.value = { all: [], counted: undefined };
   }
   if (mine !== latest) return;
-  pause = setTimeout(() => void follow(index, what, mine), PAUSE_MS);
+  pause = setTimeout(() => void settle(index, what, mine), PAUSE_MS);
 }
 
 /** What follows a search when nothing more is typed. */
-async function follow(index: Index, what: Asked, mine: number): Promise<void> {
+async function settle(index: Index, what: Asked, mine: number): Promise<void> {
   if (isExplained) await readExplanation(index, what, mine);
   if (searchProblem.value !== '' || mine !== latest) return;
   try {
