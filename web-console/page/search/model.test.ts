@@ -14,7 +14,7 @@ const map = (fields: Record<string, Reply>): Reply => ({
   pairs: Object.entries(fields).map(([name, value]): [Reply, Reply] => [bulk(name), value]),
 });
 const field = (name: string, kind: string, change: Partial<Field> = {}): Field => ({
-  name, path: name, kind, separator: kind === 'TAG' ? ',' : '', isCaseSensitive: false, isSortable: false, details: [], ...change,
+  name, path: name, kind, separator: kind === 'TAG' ? ',' : '', isCaseSensitive: false, isSortable: false, isUnindexed: false, isJson: false, details: [], ...change,
 });
 
 const attribute = (name: string, path: string, type: string, more: Record<string, Reply>, ...flags: string[]) =>
@@ -95,6 +95,19 @@ test('a chosen value is gone because others are more frequent', () => {
   });
   const all = map({ total_results: integer(1), results: list(group('action', 5)) });
   expect(facetOfGroups(all, genre, ['noir'])).toMatchObject({ others: 0, values: [{ value: 'action', count: 5 }, { value: 'noir', count: 0 }] });
+});
+
+test('the tags of an index that was made over HTTP are parts of JSON', () => {
+  const index = indexOf(bytes('movies'), map({
+    attributes: list(attribute('tag_genres', 'genres', 'TAG', { SEPARATOR: bulk(',') }), attribute('text_*', '*', 'TEXT', {}), attribute('y', 'y', 'TAG', {}, 'NOINDEX')),
+  }));
+  const genres = index.fields[0]!;
+  expect(index.fields.map(({ isJson, isUnindexed }) => [isJson, isUnindexed])).toEqual([[true, false], [true, false], [true, true]]);
+  const hit = (text: string) => ({ key: bytes('k'), score: null, values: [{ name: 'tag_genres', field: genres, bytes: bytes(text) }] });
+  const hits = [hit('["Romance, old","Drama"]'), hit('Drama'), hit('["no'), hit('[{"a":1},2]')];
+  expect(facetOfHits(hits, genres, [], 9).values).toEqual([
+    { value: 'drama', count: 2 }, { value: '2', count: 1 }, { value: '["no', count: 1 }, { value: 'romance, old', count: 1 },
+  ]);
 });
 
 test('tags are counted twice, or apart by their case', () => {

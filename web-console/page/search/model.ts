@@ -23,6 +23,10 @@ export interface Field {
   separator: string;
   isCaseSensitive: boolean;
   isSortable: boolean;
+  /** Whether documents have such a field, but queries do not find them by it. */
+  isUnindexed: boolean;
+  /** Whether several values are a JSON array: so are those of an index that was made over HTTP. */
+  isJson: boolean;
   /** Everything else about it, for a person. */
   details: string[];
 }
@@ -60,6 +64,9 @@ export function indexOf(key: Uint8Array, reply: Reply | undefined): Index {
   const facts = fieldsOf(reply);
   const definition = fieldsOf(facts.get('index_definition'));
   const options = itemsOf(facts.get('index_options')).map(textOf);
+  const fields = itemsOf(facts.get('attributes')).map(fieldOf);
+  // Such an index has a field for the texts of all attributes.
+  const isJson = fields.some((field) => field.path === '*');
   const memory = MEMORY.map((name) => numberOf(facts.get(name))).filter((size) => size !== null);
   return {
     key,
@@ -70,7 +77,7 @@ export function indexOf(key: Uint8Array, reply: Reply | undefined): Index {
     prefixes: itemsOf(definition.get('prefixes')).map((prefix) => showBytes(bytesOf(prefix))),
     language: textOf(definition.get('default_language')),
     filter: textOf(definition.get('filter')),
-    fields: itemsOf(facts.get('attributes')).map(fieldOf),
+    fields: fields.map((field) => ({ ...field, isJson })),
     documents: numberOf(facts.get('num_docs')),
     failures: numberOf(facts.get('hash_indexing_failures')) ?? 0,
     terms: numberOf(facts.get('num_terms')),
@@ -100,6 +107,8 @@ function fieldOf(reply: Reply): Field {
     separator: known('SEPARATOR'),
     isCaseSensitive: flags.includes('CASESENSITIVE'),
     isSortable: flags.includes('SORTABLE') || kind === 'NUMERIC',
+    isUnindexed: flags.includes('NOINDEX'),
+    isJson: false,
     details,
   };
 }
@@ -236,7 +245,17 @@ export function facetOfHits(hits: Hit[], field: Field, chosen: string[], most: n
 /** The tags of a value, as the server makes them. */
 function tagsOf(text: string, field: Field): string[] {
   const folded = field.isCaseSensitive ? text : text.toLowerCase();
+  if (field.isJson) return folded.startsWith('[') ? jsonTags(folded) : [folded];
   return (field.separator === '' ? [folded] : folded.split(field.separator)).map((tag) => tag.trim()).filter((tag) => tag !== '');
+}
+
+function jsonTags(text: string): string[] {
+  try {
+    const all: unknown = JSON.parse(text);
+    return Array.isArray(all) ? all.filter((each) => typeof each !== 'object').map(String) : [];
+  } catch {
+    return [text];
+  }
 }
 
 /** `total`: how many values there are; `values` may have the most frequent of them alone. */

@@ -55,7 +55,7 @@ test('a search as one types is sent as another one', () => {
 });
 
 test('a facet is counted with its own filter, or without a folded case', () => {
-  const field = { name: 'the genre', path: 'g', kind: 'TAG', separator: '"', isCaseSensitive: false, isSortable: false, details: [] };
+  const field = { name: 'the genre', path: 'g', kind: 'TAG', separator: '"', isCaseSensitive: false, isSortable: false, isUnindexed: false, isJson: false, details: [] };
   const chosen = { 'the genre': ['x'], other: ['y'] };
   const line = lineOf(groupsArgs(instant, asked('', { chosen }), field));
   expect(line).toMatch(/^FT\.AGGREGATE films "@other:\{y\}" DIALECT 2 LIMIT 0 10000 LOAD 1 "@the genre" FILTER/);

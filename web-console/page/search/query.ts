@@ -6,7 +6,7 @@ import { FACET_COUNT, FACET_VALUE, type Field, type Index, type Marks } from './
 
 /** Results on a page. */
 export const HITS_SHOWN = 20;
-/** The best results whose facets are counted when words are ranked as one types; FT.AGGREGATE knows no such search. */
+/** The best results whose facets are counted if FT.AGGREGATE cannot. */
 export const HITS_COUNTED = 1000;
 /** Documents that FT.AGGREGATE looks at for a facet: each is read. */
 export const DOCUMENTS_COUNTED = 10_000;

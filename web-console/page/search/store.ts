@@ -240,12 +240,13 @@ async function settle(index: Index, what: Asked, mine: number): Promise<void> {
 }
 
 async function readFacets(index: Index, what: Asked): Promise<Facets> {
-  const fields = index.fields.filter((field) => field.kind === 'TAG').slice(0, FACETS_MAX);
+  const fields = index.fields.filter((field) => field.kind === 'TAG' && !field.isUnindexed).slice(0, FACETS_MAX);
   if (fields.length === 0) return { all: [], counted: undefined };
   const opened = await client();
   const total = answer.value?.found.total ?? 0;
   const chosenOf = (name: string) => what.chosen[name] ?? [];
-  if (!hasWords(what)) {
+  // FT.AGGREGATE ranks no words as one types, and takes no JSON apart.
+  if (!hasWords(what) && !fields.some((field) => field.isJson)) {
     const replies = await opened.pipeline(fields.map((field) => groupsArgs(index, what, field)));
     const failed = replies.find((reply) => reply.type === 'error');
     if (failed) throw new CommandError(textOf(failed));
