@@ -23,7 +23,7 @@ export function About({ index }: { index: Index }): VNode {
     <section class="live-panel search-about" aria-label="Index">
       <header>
         <h2>{index.label}</h2>
-        <span class="search-soft">{index.isInstant ? 'as one types' : index.language}</span>
+        <span class="search-soft">{index.isInstant ? 'ANALYZER INSTANT' : index.language}</span>
       </header>
       {index.isIndexing && <Progress share={index.share} />}
       <dl class="search-facts">

@@ -14,8 +14,10 @@ import { Search } from './search.tsx';
 import '../parts/panels.css';
 import './search.css';
 
-const EXAMPLE = `FT.CREATE films ANALYZER INSTANT PREFIX 1 film: SCHEMA title TEXT WEIGHT 2 plot TEXT genre TAG year NUMERIC SORTABLE
-HSET film:1 title "The Matrix" plot "A hacker learns what is real" genre "action,scifi" year 1999`;
+const EXAMPLE = [
+  'FT.CREATE films ANALYZER INSTANT PREFIX 1 film: SCHEMA title TEXT WEIGHT 2 plot TEXT genre TAG year NUMERIC SORTABLE',
+  'HSET film:1 title "The Matrix" plot "A hacker learns what is real" genre "action,scifi" year 1999',
+];
 
 /** The index that the address names: `#/search/films`. */
 function namedByAddress(): Uint8Array | undefined {
@@ -110,8 +112,8 @@ function NoIndexes(): VNode {
         Type such commands in <a href="#/cli">Commands</a>:
       </p>
       <div class="search-example">
-        <pre>{EXAMPLE}</pre>
-        <CopyButton text={() => EXAMPLE} label="Copy the commands" />
+        <pre>{EXAMPLE.map((line) => <code key={line}>{line}</code>)}</pre>
+        <CopyButton text={() => EXAMPLE.join('\n')} label="Copy the commands" />
       </div>
       <p class="search-soft"><code>ANALYZER INSTANT</code> is for searches as one types; leave it out for stems, such as “run” for “running”.</p>
     </section>

@@ -17,7 +17,7 @@ export const FACETS_MAX = 8;
 /** `words`: ranked as one types. `language`: RediSearch's query language. */
 export type Mode = 'words' | 'language';
 
-/** `popular`: the greatest first among results that are equally good. */
+/** `popular`: each doubling of the number counts for a result, beside how well it matches. */
 export interface Order {
   field: string;
   by: 'asc' | 'desc' | 'popular';

@@ -109,7 +109,7 @@ function OrderChoice(props: { index: Index; order: Order | undefined; mode: Mode
   if (fields.length === 0) return null;
   const popular = mode === 'words' ? fields.filter((field) => field.kind === 'NUMERIC') : [];
   const choices: (Order & { label: string })[] = [
-    ...popular.map(({ name }) => ({ field: name, by: 'popular' as const, label: `Best match, then most ${name}` })),
+    ...popular.map(({ name }) => ({ field: name, by: 'popular' as const, label: `Best match and ${name}` })),
     ...fields.flatMap(({ name }) => [
       { field: name, by: 'asc' as const, label: `${name}, least first` },
       { field: name, by: 'desc' as const, label: `${name}, greatest first` },
@@ -168,12 +168,14 @@ function FacetRow({ facet }: { facet: Facet }): VNode {
   return (
     <div class="search-facet" role="group" aria-label={name}>
       <span class="search-facet-name">{name}</span>
-      {facet.values.map(({ value, count }) => (
-        <button key={value} type="button" class="search-tag" aria-pressed={chosen.includes(value)} onClick={() => toggle(name, value)}>
-          <span>{value}</span> {count !== null && <span class="search-soft">{format.count(count)}</span>}
-        </button>
-      ))}
-      {facet.others > 0 && <span class="search-soft">and {format.whole(facet.others)} more</span>}
+      <div class="search-tags">
+        {facet.values.map(({ value, count }) => (
+          <button key={value} type="button" class="search-tag" aria-pressed={chosen.includes(value)} onClick={() => toggle(name, value)}>
+            <span>{value}</span> {count !== null && <span class="search-soft">{format.count(count)}</span>}
+          </button>
+        ))}
+        {facet.others > 0 && <span class="search-soft">and {format.whole(facet.others)} more</span>}
+      </div>
     </div>
   );
 }
@@ -216,7 +218,7 @@ function HitView({ hit }: { hit: Hit }): VNode {
         ) : (
           <a class="search-key mono" href={`#/keys/key/${percentOf(hit.key)}`} title="Open in the key browser">{name}</a>
         )}
-        {hit.score !== null && <span class="search-soft" >score {format.count(Number(hit.score.toPrecision(4)))}</span>}
+        {hit.score !== null && hit.score !== 0 && <span class="search-soft" >score {format.count(Number(hit.score.toPrecision(4)))}</span>}
       </div>
       <dl>
         {hit.values.map(({ name: field, field: known, bytes }) => (

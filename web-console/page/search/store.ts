@@ -208,7 +208,7 @@ async function run(): Promise<void> {
     const startedAtMs = performance.now();
     const reply = await opened.call(searchArgs(index, what, marks));
     // Answers come in order, and those on the way to the last one are shown as well.
-    if (mine < shown || index !== chosenIndex()) return;
+    if (mine < shown || index.label !== chosenIndex()?.label) return;
     shown = mine;
     answer.value = { found: foundOf(reply, index.fields), asked: what, elapsedMs: performance.now() - startedAtMs };
     searchProblem.value = '';
