@@ -241,3 +241,29 @@ test('an index that is gone shows old results', async () => {
   await region('Indexes').getByRole('link', { name: /^plain/ }).click();
   await status(/^5 results/).waitFor();
 });
+
+test('a user who may not list indexes sees a database without any', async () => {
+  const denied = "NOPERM User default has no permissions to run the 'ft._list' command";
+  await call('ACL', 'SETUSER', 'default', '-ft._list', '-ft.aggregate');
+  await button('Refresh').click();
+  await page.getByText(denied).waitFor();
+  assert.equal(await region('No indexes').count() + await region('Indexes').count(), 0);
+  await call('ACL', 'SETUSER', 'default', '+ft._list');
+  await button('Refresh').click();
+  await region('Query').getByRole('alert').getByText(/^Facets: NOPERM/).waitFor();
+  await call('ACL', 'SETUSER', 'default', '+ft.aggregate');
+  await button('Refresh').click();
+  await group('kind').waitFor();
+  assert.equal(await region('Query').getByRole('alert').count(), 0);
+});
+
+test('a restart of the server ends searches for good', async () => {
+  await all.gateway.stop();
+  await page.getByRole('status').filter({ hasText: /Lost/ }).waitFor();
+  await all.gateway.again();
+  await page.getByRole('status').filter({ hasText: /^Connected/ }).waitFor();
+  await page.getByRole('radio', { name: 'As one types' }).check();
+  await retypeBox('matr');
+  await status(/^2 results/).waitFor();
+  await all.redisAgain();
+});

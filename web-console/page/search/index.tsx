@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.tsx';
 import { bytesOfPercent, percentOf } from '../parts/percent.ts';
 import { showBytes } from '../parts/bytes.ts';
 import { About } from './about.tsx';
-import { chosen, chosenIndex, follow, forget, indexes, isKnown, isUnknown, leave, problem, refresh } from './store.ts';
+import { chosen, chosenIndex, follow, forget, indexes, isKnown, leave, problem, refresh } from './store.ts';
 import { Search } from './search.tsx';
 import '../parts/panels.css';
 import './search.css';
@@ -62,8 +62,8 @@ export default function SearchPage(): VNode {
           </button>
         </span>
       </header>
-      {isEmpty && !isUnknown.value && <NoIndexes />}
-      {!isEmpty && isKnown.value && !isUnknown.value && (
+      {isEmpty && <NoIndexes />}
+      {!isEmpty && isKnown.value && (
         <div class="search-columns">
           <Indexes />
           {index && index.problem === undefined && <Search key={index.label} index={index} />}

@@ -34,12 +34,10 @@ export interface Facets {
 }
 
 export const indexes = signal<Index[]>([]);
-/** Whether the list has been read. */
+/** Whether the list has been read: a server without search, or that refuses it, says so in `problem`. */
 export const isKnown = signal(false);
 /** Why indexes cannot be shown, or empty. */
 export const problem = signal('');
-/** Whether the server has no search. */
-export const isUnknown = signal(false);
 /** The name of the chosen index. */
 export const chosen = signal<Uint8Array | undefined>(undefined);
 export const asked = signal<Asked>({ text: '', mode: 'language', chosen: {}, order: undefined, dialect: '', offset: 0 });
@@ -119,14 +117,16 @@ async function readIndexes(): Promise<boolean> {
     const all = keys.map((key, at) => indexOf(key, infos[at]));
     indexes.value = all.sort((one, other) => one.label.localeCompare(other.label));
     isKnown.value = true;
-    isUnknown.value = false;
     problem.value = '';
     return true;
   } catch (error) {
-    isUnknown.value = error instanceof CommandError && /^ERR unknown command/i.test(error.message);
-    problem.value = isUnknown.value ? 'This server has no search: it does not know the command FT._LIST.' : problemOf(error);
+    const isUnknown = error instanceof CommandError && /^ERR unknown command/i.test(error.message);
+    problem.value = isUnknown ? 'This server has no search: it does not know the command FT._LIST.' : problemOf(error);
     // A connection that is lost for a moment says nothing about the indexes.
-    if (error instanceof CommandError) indexes.value = [];
+    if (error instanceof CommandError) {
+      indexes.value = [];
+      isKnown.value = false;
+    }
     return false;
   }
 }
