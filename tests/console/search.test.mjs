@@ -242,6 +242,18 @@ test('an index that is gone shows old results', async () => {
   await status(/^5 results/).waitFor();
 });
 
+test('an index whose matches cannot be marked finds nothing', async () => {
+  await call('FT.CREATE', 'unmarked', 'NOHL', 'PREFIX', '1', 'film:', 'SCHEMA', 'title', 'TEXT');
+  await button('Refresh').click();
+  await region('Indexes').getByRole('link', { name: /^unmarked/ }).click();
+  await box().fill('matrix');
+  await box().press('Enter');
+  await status(/^2 results/).waitFor();
+  await call('FT.DROPINDEX', 'unmarked');
+  await region('Indexes').getByRole('link', { name: /^plain/ }).click();
+  await region('Index').getByRole('heading', { name: 'plain' }).waitFor();
+});
+
 test('a user who may not list indexes sees a database without any', async () => {
   const denied = "NOPERM User default has no permissions to run the 'ft._list' command";
   await call('ACL', 'SETUSER', 'default', '-ft._list', '-ft.aggregate');

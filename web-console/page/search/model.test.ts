@@ -40,9 +40,13 @@ test('a field has no weight, separator or size', () => {
     ['v', 'VECTOR', '3 × FLOAT32, L2, FLAT'],
   ]);
   expect(index).toMatchObject({
-    label: 'films', isInstant: true, prefixes: ['film:'], language: 'english', filter: '@year > 3', documents: 5, failures: 2,
+    label: 'films', isInstant: true, hasMarks: true, prefixes: ['film:'], language: 'english', filter: '@year > 3', documents: 5, failures: 2,
     memoryBytes: 0.75 * 1024 * 1024, isIndexing: true, share: 0.25, problem: undefined,
   });
+});
+
+test('an index without offsets is asked for marks, which is an error', () => {
+  for (const option of ['NOOFFSETS', 'NOHL']) expect(indexOf(bytes('x'), map({ index_options: list(bulk(option)) })).hasMarks).toBe(false);
 });
 
 test('an index that may not be read breaks the list', () => {

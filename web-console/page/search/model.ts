@@ -38,7 +38,8 @@ export interface Index {
   problem: string | undefined;
   /** Whether it was made with ANALYZER INSTANT. */
   isInstant: boolean;
-  options: string[];
+  /** Whether it was made with what the server needs to mark matches. */
+  hasMarks: boolean;
   prefixes: string[];
   language: string;
   filter: string;
@@ -73,7 +74,7 @@ export function indexOf(key: Uint8Array, reply: Reply | undefined): Index {
     label: showBytes(key),
     problem: reply?.type === 'error' ? reply.text : undefined,
     isInstant: options.includes('ANALYZER INSTANT'),
-    options,
+    hasMarks: !options.includes('NOOFFSETS') && !options.includes('NOHL'),
     prefixes: itemsOf(definition.get('prefixes')).map((prefix) => showBytes(bytesOf(prefix))),
     language: textOf(definition.get('default_language')),
     filter: textOf(definition.get('filter')),

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { indexOf } from './model.ts';
-import { type Asked, freshFor, groupsArgs, hasWords, lineOf, queryOf, sampleArgs, searchArgs, wordsOf } from './query.ts';
+import { type Asked, explainArgs, freshFor, groupsArgs, hasWords, lineOf, queryOf, sampleArgs, searchArgs, wordsOf } from './query.ts';
 
 const plain = indexOf(new TextEncoder().encode('films'), undefined);
 const instant = { ...plain, isInstant: true };
@@ -49,6 +49,8 @@ test('a search as one types is sent as another one', () => {
   expect(lineOf(searchArgs(plain, asked('a "b"', { mode: 'language', order: { field: 'year', by: 'desc' } })))).toBe(
     'FT.SEARCH films "a \\"b\\"" WITHSCORES HIGHLIGHT SORTBY year DESC LIMIT 0 20',
   );
+  expect(searchArgs({ ...plain, hasMarks: false }, asked('x'), { open: '<', close: '>' })).not.toContain('HIGHLIGHT');
+  expect(lineOf(explainArgs(instant, asked('x')))).toBe('FT.EXPLAIN films x NOSTOPWORDS DIALECT 2');
   expect(searchArgs(plain, asked('x', { mode: 'language', dialect: '3' }), { open: '<', close: '>' })).toEqual(
     expect.arrayContaining(['DIALECT', '3', 'HIGHLIGHT', 'TAGS', '<', '>']),
   );
@@ -58,7 +60,7 @@ test('a facet is counted with its own filter, or without a folded case', () => {
   const field = { name: 'the genre', path: 'g', kind: 'TAG', separator: '"', isCaseSensitive: false, isSortable: false, isUnindexed: false, isJson: false, details: [] };
   const chosen = { 'the genre': ['x'], other: ['y'] };
   const line = lineOf(groupsArgs(instant, asked('', { chosen }), field));
-  expect(line).toMatch(/^FT\.AGGREGATE films "@other:\{y\}" DIALECT 2 LIMIT 0 10000 LOAD 1 "@the genre" FILTER/);
+  expect(line).toMatch(/^FT\.AGGREGATE films "@other:\{y\}" NOSTOPWORDS DIALECT 2 LIMIT 0 10000 LOAD 1 "@the genre" FILTER/);
   expect(groupsArgs(instant, asked(''), field)).toContain('split(lower(@the\\ genre), "\\"")');
   expect(groupsArgs(instant, asked(''), { ...field, isCaseSensitive: true, separator: '' })).toContain('@the\\ genre');
   expect(lineOf(sampleArgs(instant, asked('relo', { chosen }), [field], 'the genre'))).toBe(

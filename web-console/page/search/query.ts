@@ -86,8 +86,7 @@ export function searchArgs(index: Index, asked: Asked, marks?: Marks): Argument[
     ...beginningOf(index, asked),
     ...(asked.mode === 'words' ? ['LATEST'] : []),
     'WITHSCORES',
-    'HIGHLIGHT',
-    ...(marks === undefined ? [] : ['TAGS', marks.open, marks.close]),
+    ...(index.hasMarks ? ['HIGHLIGHT', ...(marks === undefined ? [] : ['TAGS', marks.open, marks.close])] : []),
     ...orderArgs(asked),
     'LIMIT', String(asked.offset), String(HITS_SHOWN),
   ];
@@ -95,15 +94,15 @@ export function searchArgs(index: Index, asked: Asked, marks?: Marks): Argument[
 
 function beginningOf(index: Index, asked: Asked, without?: string): Argument[] {
   const args: Argument[] = ['FT.SEARCH', index.key, queryOf(asked, without)];
-  // An index of this analyzer has stop words, too, and the last word may be the beginning of another one.
-  if (asked.mode === 'words') args.push('SCORER', 'INSTANT', ...(index.isInstant ? ['NOSTOPWORDS'] : []));
-  return [...args, ...dialectArgs(asked)];
+  if (asked.mode === 'words') args.push('SCORER', 'INSTANT');
+  return [...args, ...readingArgs(index, asked)];
 }
 
-/** What `queryOf` makes of words is in dialect 2. */
-function dialectArgs(asked: Asked): Argument[] {
-  const dialect = asked.mode === 'words' ? '2' : asked.dialect;
-  return dialect === '' ? [] : ['DIALECT', dialect];
+/** How the server reads the query. */
+function readingArgs(index: Index, asked: Asked): Argument[] {
+  if (asked.mode === 'language') return asked.dialect === '' ? [] : ['DIALECT', asked.dialect];
+  // An index of this analyzer has stop words, too, and the last word may be the beginning of another one.
+  return [...(index.isInstant ? ['NOSTOPWORDS'] : []), 'DIALECT', '2'];
 }
 
 function orderArgs({ order, mode }: Asked): Argument[] {
@@ -113,7 +112,7 @@ function orderArgs({ order, mode }: Asked): Argument[] {
 }
 
 export function explainArgs(index: Index, asked: Asked): Argument[] {
-  return ['FT.EXPLAIN', index.key, queryOf(asked), ...dialectArgs(asked)];
+  return ['FT.EXPLAIN', index.key, queryOf(asked), ...readingArgs(index, asked)];
 }
 
 /** The best results, of which the values of TAG fields are counted. */
@@ -129,7 +128,7 @@ export function groupsArgs(index: Index, asked: Asked, field: Field): Argument[]
   const value = field.separator === '' ? folded : `split(${folded}, "${field.separator.replace(/["\\]/, '\\$&')}")`;
   return [
     'FT.AGGREGATE', index.key, queryOf(asked, field.name),
-    ...dialectArgs(asked),
+    ...readingArgs(index, asked),
     'LIMIT', '0', String(DOCUMENTS_COUNTED),
     'LOAD', '1', `@${field.name}`,
     'FILTER', `exists(${property})`,
