@@ -21,6 +21,7 @@ const PAGES: Page[] = [
   { name: 'cli', label: 'Commands', icon: 'terminal' },
   { name: 'keys', label: 'Keys', icon: 'keys' },
   { name: 'sql', label: 'SQL', icon: 'table' },
+  { name: 'search', label: 'Search', icon: 'search' },
   { name: 'live', label: 'Live', icon: 'live' },
   { name: 'pubsub', label: 'Pub/sub', icon: 'pubsub' },
   { name: 'monitor', label: 'Monitor', icon: 'monitor' },
