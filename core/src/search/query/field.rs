@@ -41,7 +41,7 @@ impl<'a> Parser<'a> {
         match named {
             Some((id, field)) if field.kind.name() == kind => Ok(Some(id)),
             _ if self.is_first_dialect() => Ok(None),
-            _ => Err(self.error_at(&["Expected a ", kind, " field"].concat(), token)),
+            _ => Err(self.error_at(&["Syntax error: expected a ", kind, " field"].concat(), token)),
         }
     }
 
