@@ -8,8 +8,8 @@ export const TOKEN = `${READER.name}:${READER.password}`;
 export const SETTINGS = {
   searchableAttributes: ['title', 'director', 'distributor'],
   filterableAttributes: ['genre', 'rated', 'year', 'score'],
-  sortableAttributes: ['year', 'score', 'votes'],
-  // Of films that match equally well, the one with more votes comes first.
-  rankingRules: ['words', 'typo', 'proximity', 'attribute', 'sort', 'exactness', 'votes:desc'],
+  sortableAttributes: ['year', 'score', 'votes', 'gross'],
+  // Of films that match equally well, the one that has earned more comes first.
+  rankingRules: ['words', 'typo', 'proximity', 'attribute', 'sort', 'exactness', 'gross:desc'],
   pagination: { maxTotalHits: 10_000 },
 };

@@ -29,6 +29,7 @@ function film(row, id) {
     rated: row['MPAA Rating'],
     score: row['IMDB Rating'],
     votes: row['IMDB Votes'],
+    gross: Number(row['Worldwide Gross']) || null,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && !Number.isNaN(value)));
 }

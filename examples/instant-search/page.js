@@ -8,6 +8,7 @@ import {
 import { INDEX, TOKEN } from './films.mjs';
 
 const LABELS = { genre: 'Genre', rated: 'Rated', score: 'Score', year: 'Year' };
+const DOLLARS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', notation: 'compact' });
 
 const parameters = new URLSearchParams(location.search);
 const { searchClient } = instantMeiliSearch(parameters.get('server') ?? 'http://127.0.0.1:8080', parameters.get('token') ?? TOKEN, {
@@ -23,7 +24,7 @@ const film = (hit, { html, components }) => html`
   </p>
   <p class="facts">
     ${hit.score && html`<span class="score">★ ${hit.score.toFixed(1)}</span>`}
-    ${hit.votes && html`<span>${hit.votes.toLocaleString('en')} votes</span>`}
+    ${hit.gross && html`<span title="worldwide gross">${DOLLARS.format(hit.gross)}</span>`}
     ${hit.genre && html`<span class="tag">${hit.genre}</span>`}
     ${hit.rated && html`<span class="tag">${hit.rated}</span>`}
   </p>`;
