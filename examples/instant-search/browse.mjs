@@ -46,17 +46,23 @@ page.on('request', (request) => allowed.has(new URL(request.url()).origin) || co
 
 const texts = async (selector) => (await page.locator(selector).allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
 const input = page.getByRole('searchbox');
-// The page shows the answer to what it has been told.
+const open = new Set();
+page.on('request', (request) => open.add(request));
+for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => open.delete(request));
+
+// Does something, and waits until the page shows the answers to all that it has asked for.
 async function settled(act) {
-  const [answer] = await Promise.all([page.waitForResponse((response) => response.url().endsWith('/multi-search')), act()]);
-  await answer.finished();
-  await page.waitForLoadState('networkidle');
+  await act();
+  for (let quiet = 0; quiet < 2; quiet = open.size === 0 ? quiet + 1 : 0) {
+    await page.waitForFunction(() => globalThis.search?.status === 'idle' && document.querySelector('#stats').textContent);
+    await page.waitForTimeout(50);
+  }
 }
 
 async function show(what) {
   const titles = await texts('.ais-Hits-item h2');
-  const page = (await texts('.ais-Pagination-item--selected'))[0];
-  console.log(`${what}: ${(await texts('#stats'))[0]}${page ? `, page ${page}` : ''}`);
+  const [number] = await texts('.ais-Pagination-item--selected');
+  console.log(`${what}: ${(await texts('#stats'))[0]}, page ${number}`);
   for (const title of titles.slice(0, 3)) console.log(`  ${title}`);
 }
 

@@ -60,4 +60,6 @@ search.on('error', ({ error }) => {
 search.on('render', () => {
   if (search.status !== 'error') document.querySelector('#problem').textContent = '';
 });
+// For the console of the browser, and for browse.mjs.
+globalThis.search = search;
 search.start();
