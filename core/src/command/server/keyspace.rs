@@ -38,9 +38,10 @@ fn check_flush(args: &[&[u8]]) -> Outcome {
     }
 }
 
-/// Empties a database; one that is empty costs the log nothing.
+/// Empties a database, whose indexes go, too; one with neither keys nor indexes costs the log nothing.
 fn flush(ctx: &mut Context<'_, '_>, db: Db) -> Outcome {
-    if ctx.txn.key_count(db)? > 0 {
+    let has_indexes = ctx.shared.search.present().iter().any(|index| index.definition.db == db);
+    if has_indexes || ctx.txn.key_count(db)? > 0 {
         ctx.txn.flush(db)?;
     }
     Ok(())
