@@ -231,6 +231,10 @@ const flows = {
     same(await found(index, 'ozi'), [7]);
     await done(index.updateTypoTolerance({ enabled: false }));
     same(await found(index, 'matrxi'), []);
+  },
+
+  async 'words, numbers and attributes without typos'() {
+    const index = await filled(client);
     // What is typed so is meant so.
     await done(index.updateTypoTolerance({ enabled: true, disableOnWords: ['matrxi'] }));
     same(await found(index, 'matrxi'), []);
