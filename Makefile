@@ -206,7 +206,7 @@ conformance: edgecask .build/venv/ready
 sql-differences: edgecask setup
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/sql/differences.py
 
-examples-test: edgecask
+examples-test: edgecask .build/apt examples/instant-search/node_modules/ready web-console/node_modules/ready
 	if [ -e examples/run ]; then EDGECASK_BIN=$(CURDIR)/$(BIN) examples/run; fi
 
 demo-test: edgecask

@@ -56,6 +56,9 @@ REST_RUNS = [
     ("upstash-ratelimit", ["node", HERE / "upstash" / "ratelimit.mjs"]),
     ("upstash-dialect", ["node", HERE / "upstash" / "dialect.mjs"]),
     ("libsql", ["node", HERE / "libsql" / "flows.mjs"]),
+    ("meilisearch", ["node", HERE / "meilisearch" / "flows.mjs"]),
+    ("meilisearch-newest", ["node", HERE / "meilisearch" / "flows.mjs", "meilisearch-newest"]),
+    ("instant-meilisearch", ["node", HERE / "meilisearch" / "instant.mjs"]),
     ("libsql-go", [BUILD / "libsql-go"]),
     ("libsql-rust", [BUILD / "libsql-rust" / "debug" / "libsql-flows"]),
 ]

@@ -82,10 +82,11 @@ impl Edits {
         (Some(distance).filter(|distance| *distance <= rules.distance_max), Walk::On)
     }
 
-    /// How many characters of the last term are the beginning that is nearest to the word: the shortest of them.
+    /// How many characters of the last term are the beginning that is nearest to the word: the longest of them.
     pub fn best_characters(&self) -> usize {
         let best = self.steps.last().map_or(0, |step| step.best);
-        self.steps.iter().position(|step| step.best == best).unwrap_or(0)
+        let mut rows = self.rows.chunks_exact(self.word.len() + 1);
+        rows.rposition(|row| row.last() == Some(&best)).unwrap_or(0)
     }
 
     /// One more character of the term.

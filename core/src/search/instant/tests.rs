@@ -261,18 +261,22 @@ fn words_of_texts_are_marked() {
     let weights = Weights::default();
     let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
     let words = ["python", "djan"];
-    let request = request(&words, &weights, &meter);
+    let asked = request(&words, &weights, &meter);
     let mut answer = Answer { words_used: 2, ..Answer::default() };
-    let mut marker = Marker::new(&request, &answer);
+    let mut marker = Marker::new(&asked, &answer);
     assert_eq!(marker.find("django"), Some(Mark { word: 1, characters: 4 }));
     assert_eq!(marker.find("python"), Some(Mark { word: 0, characters: 6 }));
     assert_eq!(marker.find("pythons"), None, "not the last word");
     assert_eq!(marker.find("pyhton"), None);
     answer.has_typos = true;
-    let mut marker = Marker::new(&request, &answer);
+    let mut marker = Marker::new(&asked, &answer);
     assert_eq!(marker.find("pyhton"), Some(Mark { word: 0, characters: 6 }));
     assert_eq!(marker.find("dajngo"), Some(Mark { word: 1, characters: 4 }));
     assert_eq!(marker.find("jango"), None);
+    let words = ["matrxi"];
+    let asked = request(&words, &weights, &meter);
+    let answer = Answer { words_used: 1, has_typos: true, ..Answer::default() };
+    assert_eq!(Marker::new(&asked, &answer).find("matrix"), Some(Mark { word: 0, characters: 6 }));
 }
 
 #[test]

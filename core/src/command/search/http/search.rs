@@ -83,14 +83,14 @@ impl Meant {
             let SortBy::Attribute(attribute) = &sort.by else {
                 return Err(Fault::unsupported("Sorting by distance (`_geoPoint`)").into());
             };
-            // Numbers first, then texts.
-            for (name, is_number) in [(number_field(attribute), true), (tag_field(attribute), false)] {
-                let is_descending = sort.is_descending;
-                meant.sort.extend(field(schema, &name).map(|field| SortKey {
-                    field,
-                    is_number,
-                    is_descending,
-                }));
+            meant.sort.extend(sort_keys(schema, attribute, sort.is_descending));
+        }
+        // Without words, nothing else ranks documents.
+        if meant.words.is_empty() && meant.phrases.is_empty() {
+            for rule in settings.rules() {
+                if let Rule::By { attribute, is_descending } = rule {
+                    meant.sort.extend(sort_keys(schema, &attribute, is_descending));
+                }
             }
         }
         meant.popularity = settings.rules().iter().find_map(|rule| match rule {
@@ -204,6 +204,15 @@ impl Meant {
             meter,
         })
     }
+}
+
+/// The orders by an attribute: numbers first, then texts.
+fn sort_keys(schema: &Schema, attribute: &str, is_descending: bool) -> impl Iterator<Item = SortKey> {
+    let fields = [(number_field(attribute), true), (tag_field(attribute), false)];
+    let keys = fields.map(|(name, is_number)| {
+        field(schema, &name).map(|field| SortKey { field, is_number, is_descending })
+    });
+    keys.into_iter().flatten()
 }
 
 fn texts_of(words: &[String]) -> Vec<&str> {

@@ -362,6 +362,12 @@ impl Search {
             }
         }
         let filterable = settings.filterable();
+        // A search in a facet counts that facet, too, and its error is its own.
+        if let Some(facet) = self.facet_name.as_ref().filter(|facet| !filterable.contains(facet)) {
+            let known = known("filterable attributes patterns", &filterable);
+            let message = ["Attribute `", facet, "` is not facet-searchable. ", &known];
+            return Err(Fault::new("invalid_facet_search_facet_name", message.concat()));
+        }
         let facets = self.facets.iter().filter(|facet| *facet != "*");
         for facet in facets {
             if !filterable.contains(facet) {
@@ -370,11 +376,6 @@ impl Search {
                     ["Invalid facet distribution: Attribute `", facet, "` is not filterable. ", &known];
                 return Err(Fault::new("invalid_search_facets", message.concat()));
             }
-        }
-        if let Some(facet) = self.facet_name.as_ref().filter(|facet| !filterable.contains(facet)) {
-            let known = known("filterable attributes patterns", &filterable);
-            let message = ["Attribute `", facet, "` is not facet-searchable. ", &known];
-            return Err(Fault::new("invalid_facet_search_facet_name", message.concat()));
         }
         if let Some(distinct) = &self.distinct
             && !filterable.contains(distinct)
