@@ -167,12 +167,6 @@ pub struct Typos {
     pub one_from: u64,
     /// Words of so many may have two.
     pub two_from: u64,
-    /// Words that may have none.
-    pub exact_words: Vec<String>,
-    /// Attributes in which words may have none.
-    pub exact_attributes: Vec<String>,
-    /// Whether words of digits may have none.
-    pub numbers_are_exact: bool,
 }
 
 /// A rule by which results are ranked.
@@ -401,9 +395,6 @@ impl Settings {
             is_enabled: member("enabled") != Value::Bool(false),
             one_from: size("oneTypo", 5),
             two_from: size("twoTypos", 9),
-            exact_words: shape::texts(&member("disableOnWords")),
-            exact_attributes: shape::texts(&member("disableOnAttributes")),
-            numbers_are_exact: member("disableOnNumbers") == Value::Bool(true),
         }
     }
 
@@ -514,6 +505,16 @@ fn check_filterable(value: &Value, path: &str, code: &'static str) -> Result<(),
 }
 
 fn check_typos(value: &Value, path: &str, code: &'static str) -> Result<(), Fault> {
+    for name in ["disableOnWords", "disableOnAttributes", "disableOnNumbers"] {
+        let is_set = match value.get(name) {
+            Some(Value::Array(items)) => !items.is_empty(),
+            Some(Value::Bool(is_set)) => *is_set,
+            _ => false,
+        };
+        if is_set {
+            return Err(Fault::unsupported(&["The setting `", name, "`"].concat()));
+        }
+    }
     let sizes = value.get("minWordSizeForTypos");
     let size = |name: &str| sizes.and_then(|sizes| sizes.get(name)).and_then(Value::as_u64);
     let (one, two) = (size("oneTypo").unwrap_or(0), size("twoTypos").unwrap_or(255));
