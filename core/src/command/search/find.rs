@@ -51,6 +51,19 @@ pub(super) struct Words<'a> {
     pub keeps_stop_words: bool,
 }
 
+impl<'a> Words<'a> {
+    /// What FT.SEARCH's options say.
+    pub fn of_search(ctx: &Context<'_, '_>, text: &'a [u8], request: &Request<'a>) -> Words<'a> {
+        Words {
+            text,
+            dialect: request.dialect.unwrap_or_else(|| ctx.shared.search.settings.default_dialect()),
+            parameters: request.parameters.clone(),
+            is_verbatim: request.verbatim,
+            keeps_stop_words: request.keep_stop_words,
+        }
+    }
+}
+
 /// Parses a query.
 ///
 /// # Errors
@@ -95,14 +108,7 @@ impl Asked {
         request: &Request<'_>,
     ) -> Result<(Asked, bool)> {
         let (schema, settings) = (&index.definition.schema, &ctx.shared.search.settings);
-        let words = Words {
-            text,
-            dialect: request.dialect.unwrap_or_else(|| settings.default_dialect()),
-            parameters: request.parameters.clone(),
-            is_verbatim: request.verbatim,
-            keeps_stop_words: request.keep_stop_words,
-        };
-        let query = parse(schema, &words)?;
+        let query = parse(schema, &Words::of_search(ctx, text, request))?;
         let mut is_instant = false;
         let scorer = scorer(request.scorer, &mut is_instant)?;
         let filters = request.numbers.iter().map(|filter| number_filter(schema, filter));

@@ -280,15 +280,8 @@ pub(super) fn explain_lines(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcom
 fn explained(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Vec<u8>> {
     let index = find(ctx, args[1])?;
     let request = Request::parse(args.get(3..).unwrap_or_default())?;
-    let words = Words {
-        text: args[2],
-        dialect: request.dialect.unwrap_or_else(|| ctx.shared.search.settings.default_dialect()),
-        parameters: request.parameters,
-        is_verbatim: request.verbatim,
-        keeps_stop_words: request.keep_stop_words,
-    };
     let schema = &index.definition.schema;
-    let query = find::parse(schema, &words)?;
+    let query = find::parse(schema, &Words::of_search(ctx, args[2], &request))?;
     let expansions = |word: &[u8]| -> Vec<Vec<u8>> {
         let text = String::from_utf8_lossy(word);
         let mut root = String::new();

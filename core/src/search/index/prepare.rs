@@ -130,11 +130,12 @@ pub fn prepare(schema: &Schema, source: &Source<'_>) -> Prepared {
         }
         text_field += u16::from(matches!(field.kind, FieldKind::Text { .. }));
     }
+    let mut folded = String::new();
     for (field, text) in &source.sort_texts {
         let piece = if schema.field(*field).is_some_and(|field| field.is_unnormalized) {
             document.append(text)
         } else {
-            let mut folded = String::new();
+            folded.clear();
             fold(text, &mut folded);
             document.append(folded.as_bytes())
         };

@@ -292,7 +292,7 @@ impl Settings {
         match setting.name {
             RULES => check_rules(value, path, setting.code)?,
             FILTERABLE => check_filterable(value, path, setting.code)?,
-            TYPOS => check_typos(value, path, setting.code)?,
+            TYPOS => check_typos(setting, value, path)?,
             _ => {}
         }
         match setting.shape {
@@ -504,14 +504,12 @@ fn check_filterable(value: &Value, path: &str, code: &'static str) -> Result<(),
     Ok(())
 }
 
-fn check_typos(value: &Value, path: &str, code: &'static str) -> Result<(), Fault> {
+fn check_typos(setting: &Setting, value: &Value, path: &str) -> Result<(), Fault> {
+    // Members that stay as they are.
+    let default = setting.default();
     for name in ["disableOnWords", "disableOnAttributes", "disableOnNumbers"] {
-        let is_set = match value.get(name) {
-            Some(Value::Array(items)) => !items.is_empty(),
-            Some(Value::Bool(is_set)) => *is_set,
-            _ => false,
-        };
-        if is_set {
+        let given = value.get(name).filter(|given| !given.is_null());
+        if given.is_some_and(|given| Some(given) != default.get(name)) {
             return Err(Fault::unsupported(&["The setting `", name, "`"].concat()));
         }
     }
@@ -522,7 +520,7 @@ fn check_typos(value: &Value, path: &str, code: &'static str) -> Result<(), Faul
         return Ok(());
     }
     Err(Fault::new(
-        code,
+        setting.code,
         [
             "`",
             path,
