@@ -40,8 +40,6 @@ const NOT_HERE: &[&str] = &[
     "flushall",
     "flushdb",
     "hello",
-    // Search is a module there, and always here.
-    "module|list",
     "monitor",
     // Keeps redis-server busy for seconds.
     "pfselftest",
@@ -112,11 +110,12 @@ static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = Laz
         let waits = spec.is(Flags::BLOCKING) && spec.group != Group::Stream;
         // Where there is no cluster, its commands have one reply; the transcripts have it.
         // So have those that change who may do what (`tests/transcripts/acl.txt`). Scripts are compared by `tests/scripts`. The
-        // oracle has no search.
+        // oracle has no search, so no module either.
         let is_elsewhere = matches!(
             spec.group,
             Group::Transactions | Group::PubSub | Group::Cluster | Group::Scripting | Group::Search
-        ) || spec.name.starts_with("acl");
+        ) || spec.name.starts_with("acl")
+            || spec.name.starts_with("module|");
         !is_excluded && !is_elsewhere && !spec.is_container() && !waits
     };
     let parsed = |spec: &'static CommandSpec| (spec, spec.arguments().expect("the laws of the table hold"));
