@@ -3,6 +3,7 @@
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server and valkey-server, written to bench/ (some 50 minutes); it goes on where it was
 # make bench-sql  SQL beside SQLite, PostgreSQL 15 and redis-server with joins by the client (some minutes; adds PostgreSQL to the set-up)
+# make bench-search  search beside FTS5, MiniSearch, tantivy and Meilisearch's engine (an hour, most of it building and slow peers)
 # make client   the client library beside real servers; make bench-clients measures it beside other clients (adds nothing; some
 #             twenty minutes, most of it building them)
 # make client-js  the package @edgecask/client, into core/client/js/dist (Node 20); make client-js-test runs it in Node, chromium and
@@ -57,7 +58,7 @@ ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
 RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions,tikv
 
 .PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway client bench-clients bench-embedded sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
-.PHONY: sql-differences bench-sql demo-test examples-test reliability reliability-test crash-matrix
+.PHONY: sql-differences bench-sql bench-search demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
 	$(RELEASE_BUILD)
@@ -239,6 +240,38 @@ bench-sql: rust setup
 	$(RELEASE_BUILD)
 	python3 tests/bench/sql.py --edgecask $(RELEASE)
 	python3 tests/bench/sql_scale.py --edgecask $(RELEASE)
+
+# Search beside SQLite's FTS5, MiniSearch, tantivy and Meilisearch's engine: judged queries, and processor time as one types.
+SEARCH := tests/bench/search
+SEARCH_OUT := .build/search-bench
+bench-search: rust node setup
+	$(RELEASE_BUILD)
+	[ -e $(SEARCH_OUT)/data/short-1m.tsv ] || python3 $(SEARCH)/data.py $(SEARCH_OUT)/data
+	cd $(SEARCH_OUT)
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix node minisearch@7.2.0 @orama/orama@3.1.18 fuse.js@7.5.0
+	cd - > /dev/null
+	for set in long-100k short-1m; do
+		python3 $(SEARCH)/queries.py $(SEARCH_OUT)/data/$$set.tsv $(SEARCH_OUT)/data/$$set.queries.tsv
+	done
+	ask() {
+		python3 $(SEARCH)/peer_edgecask.py "$$@" --edgecask $(RELEASE)
+		python3 $(SEARCH)/peer_fts5.py "$$@"
+		for peer in tantivy meilisearch; do
+			cargo run -q --release --manifest-path $(SEARCH)/peer-$$peer/Cargo.toml --target-dir $(SEARCH_OUT)/target-$$peer -- "$$@"
+		done
+		node --max-old-space-size=8192 $(SEARCH)/peer_node.mjs minisearch --packages $(SEARCH_OUT)/node --documents "$$@"
+	}
+	for set in films packages; do
+		rm -f $(SEARCH_OUT)/*.answers.tsv
+		ask $(SEARCH_OUT)/data/$$set.tsv --answer $(SEARCH)/relevance-$$set.tsv --out $(SEARCH_OUT)
+		python3 $(SEARCH)/relevance.py $(SEARCH)/relevance-$$set.tsv $(SEARCH_OUT)/*.answers.tsv
+	done
+	ask $(SEARCH_OUT)/data/long-100k.tsv --time $(SEARCH_OUT)/data/long-100k.queries.tsv --out $(SEARCH_OUT)
+	python3 $(SEARCH)/speed.py $(SEARCH_OUT)/long-100k.*.results.tsv
+	python3 $(SEARCH)/peer_edgecask.py $(SEARCH_OUT)/data/short-1m.tsv --time $(SEARCH_OUT)/data/short-1m.queries.tsv --out $(SEARCH_OUT) --edgecask $(RELEASE)
+	for set in long-100k short-1m; do
+		python3 $(SEARCH)/peer_edgecask.py $(SEARCH_OUT)/data/$$set.tsv --cost --out $(SEARCH_OUT) --edgecask $(RELEASE)
+	done
 
 # One worker beside as many as there are processors.
 scaling: rust

@@ -40,11 +40,41 @@ pub fn by(count: u32, compare: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
     order
 }
 
+/// Sorts by a comparison; equal items stay in order.
+pub fn all<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    if items.is_sorted_by(|one, other| compare(one, other) != Ordering::Greater) {
+        return;
+    }
+    let of = |at: u32| items.get(at as usize);
+    let mut order = by(items.len() as u32, &|one, other| match (of(one), of(other)) {
+        (Some(one), Some(other)) => compare(one, other),
+        _ => Ordering::Equal,
+    });
+    // Each item goes to its place along a circle of places, each of which is looked at once.
+    for start in 0..order.len() {
+        let mut at = start;
+        while let Some(from) = order.get_mut(at) {
+            let from = std::mem::replace(from, at as u32) as usize;
+            if from == start {
+                break;
+            }
+            items.swap(at, from);
+            at = from;
+        }
+    }
+}
+
+/// Sorts items by their own order; equal ones stay in order.
+pub fn plainly<T: Ord>(items: &mut [T]) {
+    all(items, T::cmp);
+}
+
 fn merge_sort(order: &mut Vec<u32>, compare: &dyn Fn(u32, u32) -> Ordering) {
     let mut from = std::mem::take(order);
+    let mut to = Vec::with_capacity(from.len());
     let mut width = 1;
     while width < from.len() {
-        let mut to = Vec::with_capacity(from.len());
+        to.clear();
         for run in from.chunks(width * 2) {
             let (mut left, mut right) = run.split_at(width.min(run.len()));
             while let (Some(a), Some(b)) = (left.first(), right.first()) {
@@ -59,7 +89,7 @@ fn merge_sort(order: &mut Vec<u32>, compare: &dyn Fn(u32, u32) -> Ordering) {
             to.extend_from_slice(left);
             to.extend_from_slice(right);
         }
-        from = to;
+        std::mem::swap(&mut from, &mut to);
         width *= 2;
     }
     *order = from;
@@ -106,6 +136,11 @@ mod tests {
             let mut items: Vec<u32> = (0..count).collect();
             by_key(&mut items, |at| u64::from(numbers[*at as usize]));
             assert_eq!(items, wanted);
+            let mut items: Vec<(u16, u32)> = numbers.iter().copied().zip(0..).collect();
+            all(&mut items, |one, other| one.0.cmp(&other.0));
+            assert!(items.iter().map(|item| item.1).eq(wanted.iter().copied()));
+            plainly(&mut items);
+            assert!(items.is_sorted());
             for some in [0, 1, 10, 400, 5000] {
                 assert_eq!(first(count, some, &compare), wanted[..wanted.len().min(some)]);
             }

@@ -8,6 +8,8 @@
 //! A word is none of the misspelled if the index has it as a term, or a dictionary that is to be left out (`TERMS EXCLUDE`): for such a
 //! word the caller asks nothing here. A term of an included dictionary may be the word itself.
 
+use super::sorted;
+
 /// Most edits that a request may allow: RediSearch's bound.
 pub const DISTANCE_MAX: u8 = 4;
 
@@ -70,9 +72,9 @@ impl Corrections {
     /// Sorts what was found, and keeps the best.
     fn settle(&mut self) {
         // Of a term that was offered twice, the one with more documents is the first.
-        self.found.sort_unstable_by(|left, right| left.0.cmp(&right.0).then(right.1.cmp(&left.1)));
+        sorted::all(&mut self.found, |left, right| left.0.cmp(&right.0).then(right.1.cmp(&left.1)));
         self.found.dedup_by(|later, first| later.0 == first.0);
-        self.found.sort_by_key(|found| std::cmp::Reverse(found.1));
+        sorted::all(&mut self.found, |left, right| right.1.cmp(&left.1));
         self.found.truncate(CORRECTIONS_MAX);
     }
 }

@@ -9,6 +9,7 @@ use crate::limits::{SEARCH_FIELDS_MAX, SEARCH_TEXT_FIELDS_MAX, SEARCH_VECTOR_MAX
 use crate::resp::{parse_f64, parse_i64};
 use crate::search::expression::Expression;
 use crate::search::schema::{Analyzer, Field, FieldKind, Metric, Number, Schema, VectorOptions};
+use crate::search::sorted;
 use crate::search::text::Language;
 use crate::server::search::{Definition, Filter, Hints, Synonyms};
 
@@ -178,7 +179,7 @@ fn option(
                 .iter()
                 .map(|word| String::from_utf8_lossy(word).to_lowercase())
                 .collect();
-            stop_words.sort_unstable();
+            sorted::plainly(&mut stop_words);
             stop_words.dedup();
             schema.stop_words = Some(stop_words);
         }

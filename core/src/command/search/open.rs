@@ -20,6 +20,7 @@ use crate::command::definitions::Unreadable;
 use crate::engine::{CATALOG, Engine, EngineError, Start, SubWalk, Txn, Want, look_alone, run_alone};
 use crate::limits::{SEARCH_REBUILT_AT_ONCE, SEARCH_REBUILT_IN_A_STEP};
 use crate::search::index::{Segment, index_number};
+use crate::search::sorted;
 use crate::server::Server;
 use crate::server::search::{Change, Contents, Index, Progress, Stored};
 
@@ -103,7 +104,7 @@ fn remove_strange_maps<E: Engine>(engine: &E, indexes: &[Arc<Index>], now_ms: u6
             break;
         }
     }
-    strange.sort_unstable();
+    sorted::plainly(&mut strange);
     strange.dedup();
     for map in strange {
         run_alone(engine, &[&map], now_ms, &mut |txn| txn.remove(CATALOG, &map).map(drop))?;

@@ -15,7 +15,8 @@ use crate::search::evaluate::Order;
 use crate::search::index::View;
 use crate::search::query::explain;
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::text::stem;
+use crate::search::sorted;
+use crate::search::text::{fold, stem};
 use crate::server::search::Index;
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -129,7 +130,7 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
                 let mut all = found.all(views)?;
                 let key =
                     |matched: &find::Matched| matched.distances.get(at).copied().unwrap_or(f64::INFINITY);
-                all.sort_by(|one, other| {
+                sorted::all(&mut all, |one, other| {
                     let by = key(one).total_cmp(&key(other));
                     if is_descending { by.reverse() } else { by }.then(one.hit.id.cmp(&other.hit.id))
                 });
@@ -243,15 +244,21 @@ fn sorted_by_loading(
 ) -> Result<Vec<Hit>> {
     ctx.expect_work(hits.len() as u64)?;
     let path = index.definition.schema.field(field).map(|field| field.path.clone()).unwrap_or_default();
+    let mut folded = String::new();
     let descends = request.sort.is_some_and(|(_, descends)| descends);
     let mut keyed: Vec<(Option<Vec<u8>>, Hit)> = Vec::with_capacity(hits.len());
     for mut hit in hits {
         let value = ctx.txn.sub_value(index.definition.db, &hit.key, &path)?;
-        let value = value.map(|value| String::from_utf8_lossy(&value).to_lowercase().into_bytes());
+        // As the key of a sortable field, unless that is UNF.
+        let value = value.map(|value| {
+            folded.clear();
+            fold(&value, &mut folded);
+            folded.as_bytes().to_vec()
+        });
         hit.sort_key = value.as_ref().map(|value| [b"$", value.as_slice()].concat());
         keyed.push((value, hit));
     }
-    keyed.sort_by(|(one, first), (other, second)| {
+    sorted::all(&mut keyed, |(one, first), (other, second)| {
         let by = match (one, other) {
             (Some(one), Some(other)) if descends => other.cmp(one),
             (Some(one), Some(other)) => one.cmp(other),

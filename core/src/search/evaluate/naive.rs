@@ -1,10 +1,11 @@
 //! A part of an index over plain maps, for tests: slow and obvious.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::search::bits::Bits;
 use crate::search::index::part::{
-    BLOCK, Block, DocumentId, List, Part, Position, Postings, Rank, TermVisitor, Walk,
+    BLOCK, Block, DocumentId, Head, List, Part, Position, Postings, Rank, TermVisitor, Walk,
 };
 use crate::search::query::Bound;
 use crate::search::schema::{FieldId, FieldKind, Schema};
@@ -42,6 +43,8 @@ pub(crate) struct Naive {
     word_numbers: BTreeMap<Vec<u8>, List>,
     tag_numbers: BTreeMap<u16, BTreeMap<Vec<u8>, List>>,
     tag_names: BTreeMap<u16, Vec<Vec<u8>>>,
+    /// How many words a head has; it has none for 0.
+    pub(crate) head_words: usize,
 }
 
 /// The words of a text, folded, with their positions.
@@ -195,6 +198,14 @@ impl Part for Naive {
     }
     fn words(&self, from: &[u8], visit: TermVisitor<'_>) {
         walk(Some(&self.word_numbers), from, visit);
+    }
+    fn head(&self, prefix: &[u8]) -> Option<Arc<Head>> {
+        let begins = |(word, _): &(&Vec<u8>, &List)| word.starts_with(prefix);
+        let mut words: Vec<(&Vec<u8>, &List)> = self.word_numbers.iter().filter(begins).collect();
+        words.sort_by_key(|(_, list)| std::cmp::Reverse(list.documents));
+        let mut head = Head::default();
+        words.iter().take(self.head_words).for_each(|(word, list)| head.push(word, **list));
+        (self.head_words > 0 && words.len() > self.head_words).then(|| Arc::new(head))
     }
     fn words_of_stem(&self, language: Language, root: &[u8], visit: &mut dyn FnMut(&[u8])) {
         for word in self.words.keys() {

@@ -11,6 +11,7 @@
 //! with the escapes inside it, where RediSearch ends the mark at the first punctuation.
 
 use super::{Analysis, Mark, Matcher, Merger, Tagger, Tags, marks};
+use crate::search::sorted;
 use crate::search::text::words::is_separator;
 
 /// Matches that are farther apart, in words, belong to different fragments: as RediSearch has it.
@@ -151,12 +152,13 @@ impl Fragments {
 
     /// The best ones in the order of the text; of equal ones, the first.
     fn best(&self, count: u64) -> Vec<&Fragment> {
-        let score = |at: usize| self.fragments.get(at).map_or(0.0, |fragment| fragment.score);
-        let mut order: Vec<usize> = (0..self.fragments.len()).collect();
-        order.sort_unstable_by(|&one, &other| score(other).total_cmp(&score(one)).then(one.cmp(&other)));
-        order.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+        let score = |at: u32| self.fragments.get(at as usize).map_or(0.0, |fragment| fragment.score);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let mut order = sorted::first(self.fragments.len() as u32, count, &|one, other| {
+            score(other).total_cmp(&score(one))
+        });
         order.sort_unstable();
-        order.into_iter().filter_map(|at| self.fragments.get(at)).collect()
+        order.into_iter().filter_map(|at| self.fragments.get(at as usize)).collect()
     }
 }
 

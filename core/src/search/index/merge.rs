@@ -6,6 +6,7 @@ use super::delta::Delta;
 use super::segment::Segment;
 use super::write::{Whole, Writer};
 use crate::search::bits::Bits;
+use crate::search::sorted;
 
 /// So many segments of about a size become one.
 const FAN: usize = 6;
@@ -76,14 +77,14 @@ impl Size {
 pub fn plan(sizes: &[Size], max_bytes: usize) -> Option<Vec<usize>> {
     let class = |size: &Size| size.live_bytes().max(CLASS_LEAST_BYTES);
     let mut by_size: Vec<usize> = (0..sizes.len()).collect();
-    by_size.sort_by_key(|at| sizes.get(*at).map(class));
+    sorted::by_key(&mut by_size, |at| sizes.get(*at).map_or(0, class) as u64);
     for window in by_size.windows(FAN) {
         let of = |at: &usize| sizes.get(*at).map_or(0, class);
         let (least, greatest) = (window.first().map_or(0, of), window.last().map_or(0, of));
         if greatest < least.saturating_mul(CLASS_FACTOR) && window.iter().map(of).sum::<usize>() <= max_bytes
         {
             let mut chosen = window.to_vec();
-            chosen.sort_unstable();
+            sorted::by_key(&mut chosen, |at| *at as u64);
             return Some(chosen);
         }
     }

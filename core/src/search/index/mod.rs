@@ -20,7 +20,9 @@ pub use delta::{Delta, Full};
 pub use document::{FieldValue, Source};
 pub use merge::{Merge, Size, freeze, plan};
 pub(in crate::search) use occurrences::rank_of;
-pub use part::{BLOCK, Block, DocumentId, List, Part, Position, Postings, Rank, TermVisitor, View, Walk};
+pub use part::{
+    BLOCK, Block, DocumentId, Head, List, Part, Position, Postings, Rank, TermVisitor, View, Walk,
+};
 pub use prepare::{Prepared, prepare};
 pub use segment::{Refused, Segment, index_number};
 

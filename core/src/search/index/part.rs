@@ -6,6 +6,8 @@
 //!
 //! Postings come in blocks of at most [`BLOCK`], so that the loops over them are the caller's, over plain arrays.
 
+use std::sync::Arc;
+
 use crate::search::bits::Bits;
 use crate::search::query::Bound;
 use crate::search::schema::FieldId;
@@ -59,6 +61,42 @@ pub struct Position {
     pub word: u32,
 }
 
+/// Some words of a part with the same beginning: no other has more documents than the last of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    names: Vec<u8>,
+    /// Where the name of a word ends, and its postings. Most documents first, then by name.
+    words: Vec<(u32, List)>,
+}
+
+impl Head {
+    /// Adds the next word.
+    pub fn push(&mut self, name: &[u8], list: List) {
+        self.names.extend_from_slice(name);
+        self.words.push((self.names.len() as u32, list));
+    }
+
+    /// The words with their postings.
+    pub fn words(&self) -> impl Iterator<Item = (&[u8], List)> {
+        let mut start = 0;
+        self.words.iter().map(move |(end, list)| {
+            let name = self.names.get(start..*end as usize).unwrap_or_default();
+            start = *end as usize;
+            (name, *list)
+        })
+    }
+
+    /// In how many documents of the part a word with the beginning is at most that is not among these.
+    pub fn others_max(&self) -> u64 {
+        self.words.last().map_or(0, |(_, list)| list.documents.into())
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn memory_bytes(&self) -> usize {
+        self.names.capacity() + self.words.capacity() * size_of::<(u32, List)>()
+    }
+}
+
 /// What a visitor of terms wants next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walk {
@@ -106,6 +144,11 @@ pub trait Part {
 
     /// Shows words of the text fields in the order of their bytes, from the first that is not before `from` on.
     fn words(&self, from: &[u8], visit: TermVisitor<'_>);
+
+    /// The most frequent words that begin with these bytes. None where [`Part::words`] shows all of them as quickly.
+    fn head(&self, _prefix: &[u8]) -> Option<Arc<Head>> {
+        None
+    }
 
     /// Shows the words of the part that have this stem in the language.
     fn words_of_stem(&self, language: Language, stem: &[u8], visit: &mut dyn FnMut(&[u8]));

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::sorted;
 use crate::search::text::{self, Language, fold};
 
 use super::document::{FieldValue, Source};
@@ -191,7 +192,9 @@ impl Prepared {
                     };
                     pieces.push((piece, written));
                 }
-                pieces.sort_by(|one: &(Piece, Piece), other| self.piece(one.0).cmp(self.piece(other.0)));
+                sorted::all(&mut pieces, |one: &(Piece, Piece), other| {
+                    self.piece(one.0).cmp(self.piece(other.0))
+                });
                 pieces.dedup_by(|one, other| self.piece(one.0) == self.piece(other.0));
                 Value::Tags(pieces, *is_case_sensitive)
             }

@@ -1,6 +1,7 @@
 //! Deltas and segments say of documents what the documents say; where they lie makes no difference.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use super::*;
@@ -323,6 +324,51 @@ fn walk_skips_too_much() {
 }
 
 #[test]
+fn head_of_a_segment_lacks_a_frequent_word() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let schema = schema();
+    let all: Vec<Document> = (1..3000)
+        .map(|id| {
+            let word = |random: &mut fastrand::Rng| {
+                format!("{}{}", ["w", "é"][random.usize(..2)], random.u32(1..3000) / random.u32(1..3000))
+            };
+            let text = (0..8).map(|_| word(&mut random)).collect::<Vec<String>>().join(" ");
+            Document {
+                id,
+                key: id.to_string().into_bytes(),
+                texts: vec![Some(text); TEXTS],
+                ..documents(&mut random, 1).remove(0)
+            }
+        })
+        .collect();
+    let delta = Arc::new(delta_of(&schema, &all.iter().collect::<Vec<_>>()));
+    let segment = Segment::open(freeze(&delta, &Bits::all(2999), 1), 1).expect("a segment");
+    for prefix in ["w", "w1", "w12", "w123", "e", "x", ""] {
+        let mut words: Vec<(Vec<u8>, List)> = Vec::new();
+        segment.words(prefix.as_bytes(), &mut |word, _, list| {
+            if !word.starts_with(prefix.as_bytes()) {
+                return Walk::End;
+            }
+            words.push((word.to_vec(), list));
+            Walk::On
+        });
+        words.sort_by_key(|(_, list)| std::cmp::Reverse(list.documents));
+        for _ in 0..2 {
+            let Some(head) = segment.head(prefix.as_bytes()) else {
+                assert!(words.len() <= 512 || !(1..=3).contains(&prefix.len()), "{prefix}: {}", words.len());
+                continue;
+            };
+            let told: Vec<(Vec<u8>, List)> = head.words().map(|(word, list)| (word.to_vec(), list)).collect();
+            assert!(words.len() > 512 && !told.is_empty(), "{prefix}");
+            assert_eq!(told, words[..told.len()], "{prefix}");
+            assert_eq!(head.others_max(), u64::from(words[told.len() - 1].1.documents));
+        }
+    }
+    assert!(segment.head(b"w").is_some());
+    assert!(segment.memory_bytes() > segment.len_bytes());
+}
+
+#[test]
 fn damaged_segment_is_read() {
     let mut random = fastrand::Rng::with_seed(2);
     let schema = schema();
@@ -342,7 +388,7 @@ fn damaged_segment_is_read() {
         if let Ok(segment) = Segment::open(damaged, 1)
             && segment.places() < 1000
         {
-            std::panic::catch_unwind(|| read_all(&segment)).expect("no panic");
+            std::panic::catch_unwind(AssertUnwindSafe(|| read_all(&segment))).expect("no panic");
         }
         assert!(Segment::open(bytes[..at].to_vec(), 1).is_err(), "cut at {at}");
     }

@@ -31,6 +31,7 @@ use super::occurrences;
 use super::part::{BLOCK, Block, DocumentId, Part, Position};
 use crate::search::bits::Bits;
 use crate::search::schema::FieldId;
+use crate::search::sorted;
 pub(super) use dictionary::{DictionaryWriter, TERM_BLOCK};
 
 /// The beginning of every segment.
@@ -152,7 +153,7 @@ impl Writer {
             let moved = vec![GONE; part.places() as usize];
             inputs.push(Input { part, moved, ahead: Vec::new(), from: Some(Vec::new()) });
         }
-        documents.sort_by_key(|document| document.id);
+        sorted::by_key(&mut documents, |document| document.id);
         for (document, place) in documents.iter().zip(0..) {
             let input = inputs.get_mut(document.input as usize);
             if let Some(to) = input.and_then(|input| input.moved.get_mut(document.place as usize)) {
@@ -204,9 +205,7 @@ impl Writer {
         if moving.is_empty() {
             return;
         }
-        if !moving.is_sorted_by_key(|posting| posting.place) {
-            moving.sort_unstable_by_key(|posting| posting.place);
-        }
+        sorted::by_key(moving, |posting| posting.place.into());
         self.postings += moving.len() as u64;
         let out = self.words.begin(word, moving.len() as u32);
         write_list(moving, bytes, out);
@@ -353,7 +352,7 @@ fn stems(inputs: &[Input], words: &DictionaryWriter) -> (Vec<u8>, Vec<u8>) {
             pairs.extend(words.number_of(word).map(|number| (stem.to_vec(), number)))
         });
     }
-    pairs.sort_unstable();
+    sorted::plainly(&mut pairs);
     pairs.dedup();
     let mut stems = DictionaryWriter::default();
     for group in pairs.chunk_by(|one, other| one.0 == other.0) {

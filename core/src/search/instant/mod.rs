@@ -11,6 +11,7 @@
 mod candidates;
 mod choose;
 mod facets;
+mod heads;
 mod marks;
 mod progress;
 mod rank;

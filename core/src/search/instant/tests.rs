@@ -257,6 +257,43 @@ fn a_bound_of_postings_is_told() {
 }
 
 #[test]
+fn heads_change_what_a_beginning_stands_for() {
+    let (mut told, mut cut) = (0, 0);
+    for round in 0..400u64 {
+        let mut rng = Rng::with_seed(round);
+        // Few words are frequent.
+        let word = |rng: &mut Rng| format!("w{}", rng.usize(0..60) * rng.usize(0..60) / rng.usize(1..60));
+        let documents: Vec<Document> = (1..=rng.u64(1..120))
+            .map(|id| {
+                let words: Vec<String> = (0..rng.usize(0..20)).map(|_| word(&mut rng)).collect();
+                document(id, &words.join(" "), "", "x", 0.0)
+            })
+            .collect();
+        let schema = schema();
+        let mut parts =
+            crate::search::evaluate::tests::split(&schema, &mut rng, &documents, &BTreeSet::new());
+        let weights = Weights::default();
+        let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
+        let words = [["w", "w1", "w2"][rng.usize(0..3)]];
+        let mut request = request(&words, &weights, &meter);
+        request.postings_max = rng.u64(0..600);
+        let answer = |parts: &[(Naive, Bits)]| {
+            let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part, live }).collect();
+            let kept = heads::kept(&views, &request, words[0].as_bytes()).expect("no bounds");
+            (search(&schema, &views, &request, &mut Scratch::default()).expect("no bounds"), kept.is_some())
+        };
+        let (walked, is_told) = answer(&parts);
+        assert!(!is_told);
+        parts.iter_mut().for_each(|(part, _)| part.head_words = rng.usize(0..40));
+        let (headed, is_told) = answer(&parts);
+        assert_eq!(headed, walked, "seed {round}");
+        told += usize::from(is_told);
+        cut += usize::from(!walked.is_exhaustive);
+    }
+    assert!(told > 50 && cut > told, "{told} of {cut} by heads");
+}
+
+#[test]
 fn words_of_texts_are_marked() {
     let weights = Weights::default();
     let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };

@@ -5,6 +5,7 @@ use crate::search::evaluate::Failure;
 use crate::search::index::part::{List, View, Walk};
 use crate::search::sorted;
 
+use super::heads::{self, Kept};
 use super::progress::Search;
 use super::{Request, Typos};
 
@@ -51,6 +52,13 @@ impl Expansions {
         let mut synonyms = Vec::new();
         (request.synonyms)(word, &mut |other| synonyms.push(other.to_string()));
         found.has_names = views.len() > 1 || !synonyms.is_empty();
+        if is_open
+            && synonyms.is_empty()
+            && distance_max(word, typos) == 0
+            && let Some(kept) = heads::kept(views, request, word.as_bytes())?
+        {
+            return Ok(Expansions::of_kept(kept, word.as_bytes()));
+        }
         for (view, number) in views.iter().zip(0..) {
             found.find_in_view(*view, number, request, word, is_open, typos)?;
             for other in &synonyms {
@@ -68,6 +76,18 @@ impl Expansions {
         found.cut(request.postings_max);
         sorted::by_key(&mut found.lists, |list| sorted::pair(list.0.into(), list.1));
         Ok(found)
+    }
+
+    /// Those that the cut keeps, the word itself first, then by name.
+    fn of_kept(kept: Vec<Kept>, word: &[u8]) -> Expansions {
+        let mut found = Expansions { is_cut: true, ..Expansions::default() };
+        for (number, kept) in (0..).zip(kept) {
+            found.lists.extend(kept.lists.iter().map(|(view, list)| (*view, number, *list)));
+            let (is_exact, len) = (kept.name == word, kept.name.len());
+            found.all.push(Expansion { typos: 0, is_exact, documents: kept.documents, start: 0, len });
+        }
+        sorted::by_key(&mut found.lists, |list| sorted::pair(list.0.into(), list.1));
+        found
     }
 
     fn find_in_view(
@@ -93,12 +113,7 @@ impl Expansions {
         } else if let Some(list) = view.part.word(bytes) {
             self.push(bytes, number, list, 0, true);
         }
-        let characters = word.chars().count();
-        let distance_max = match typos.one_min {
-            Some(one_min) if characters >= typos.two_min.max(one_min) => 2,
-            Some(one_min) if characters >= one_min => 1,
-            _ => 0,
-        };
+        let distance_max = distance_max(word, typos);
         if distance_max > 0 {
             let mut edits = Edits::default();
             edits.start(word, Rules { distance_max, is_prefix: is_open, has_swaps: true });
@@ -260,6 +275,16 @@ impl Expansions {
         let start = self.lists.partition_point(|list| list.0 < view);
         let end = self.lists.partition_point(|list| list.0 <= view);
         self.lists.get(start..end).unwrap_or_default()
+    }
+}
+
+/// How many typos a word may have.
+fn distance_max(word: &str, typos: Typos) -> u8 {
+    let characters = word.chars().count();
+    match typos.one_min {
+        Some(one_min) if characters >= typos.two_min.max(one_min) => 2,
+        Some(one_min) if characters >= one_min => 1,
+        _ => 0,
     }
 }
 

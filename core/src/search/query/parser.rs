@@ -7,6 +7,7 @@ use super::lexer::{Kind, Lexer, Token};
 use super::tree::{Clause, Node, Query};
 use super::{Context, DEPTH_MAX, NODES_MAX, PARAMETERS_MAX_BYTES, ParseError};
 use crate::search::schema::FieldId;
+use crate::search::sorted;
 
 /// A part, or None of stop words alone: a sequence or alternatives go on without it.
 pub(super) type Part = Result<Option<Node>, ParseError>;
@@ -38,7 +39,7 @@ impl<'a> Parser<'a> {
         let mut lexer = Lexer::new(text, context.dialect);
         let token = lexer.next();
         let mut parameters = context.parameters.to_vec();
-        parameters.sort_unstable();
+        sorted::plainly(&mut parameters);
         Parser {
             context,
             lexer,

@@ -3,7 +3,10 @@
 //! English is in every home. The other stemmers are ten times as large together (110 kB of wasm gzip at level 2, English 10 kB), so they
 //! come with the Cargo feature `stemmers`, which the gateway has and the edge has not.
 
-use waken_snowball::Algorithm;
+use waken_snowball::{SnowballEnv, algorithms};
+
+/// Replaces a word by its stem. One function per language, rather than the crate's enum, so that a build contains only those it names.
+type Stemmer = fn(&mut SnowballEnv) -> bool;
 
 /// A shorter word is its own stem: RediSearch's MINSTEMLEN.
 pub const STEM_MIN_BYTES: usize = 4;
@@ -101,46 +104,46 @@ impl Language {
 
     /// Whether this build knows the stems of its words.
     pub fn has_stemmer(self) -> bool {
-        self.algorithm().is_some()
+        self.stemmer().is_some()
     }
 
     #[cfg(not(feature = "stemmers"))]
-    fn algorithm(self) -> Option<Algorithm> {
-        (self == English).then_some(Algorithm::English)
+    fn stemmer(self) -> Option<Stemmer> {
+        (self == English).then_some(algorithms::english_stemmer::stem)
     }
 
     #[cfg(feature = "stemmers")]
-    fn algorithm(self) -> Option<Algorithm> {
+    fn stemmer(self) -> Option<Stemmer> {
         Some(match self {
-            Arabic => Algorithm::Arabic,
-            Armenian => Algorithm::Armenian,
-            Basque => Algorithm::Basque,
-            Catalan => Algorithm::Catalan,
-            Danish => Algorithm::Danish,
+            Arabic => algorithms::arabic_stemmer::stem,
+            Armenian => algorithms::armenian_stemmer::stem,
+            Basque => algorithms::basque_stemmer::stem,
+            Catalan => algorithms::catalan_stemmer::stem,
+            Danish => algorithms::danish_stemmer::stem,
             // The algorithm that Snowball called Dutch before its version 3, and that RediSearch has.
-            Dutch => Algorithm::DutchPorter,
-            English => Algorithm::English,
-            Finnish => Algorithm::Finnish,
-            French => Algorithm::French,
-            German => Algorithm::German,
-            Greek => Algorithm::Greek,
-            Hindi => Algorithm::Hindi,
-            Hungarian => Algorithm::Hungarian,
-            Indonesian => Algorithm::Indonesian,
-            Irish => Algorithm::Irish,
-            Italian => Algorithm::Italian,
-            Lithuanian => Algorithm::Lithuanian,
-            Nepali => Algorithm::Nepali,
-            Norwegian => Algorithm::Norwegian,
-            Portuguese => Algorithm::Portuguese,
-            Romanian => Algorithm::Romanian,
-            Russian => Algorithm::Russian,
-            Serbian => Algorithm::Serbian,
-            Spanish => Algorithm::Spanish,
-            Swedish => Algorithm::Swedish,
-            Tamil => Algorithm::Tamil,
-            Turkish => Algorithm::Turkish,
-            Yiddish => Algorithm::Yiddish,
+            Dutch => algorithms::dutch_porter_stemmer::stem,
+            English => algorithms::english_stemmer::stem,
+            Finnish => algorithms::finnish_stemmer::stem,
+            French => algorithms::french_stemmer::stem,
+            German => algorithms::german_stemmer::stem,
+            Greek => algorithms::greek_stemmer::stem,
+            Hindi => algorithms::hindi_stemmer::stem,
+            Hungarian => algorithms::hungarian_stemmer::stem,
+            Indonesian => algorithms::indonesian_stemmer::stem,
+            Irish => algorithms::irish_stemmer::stem,
+            Italian => algorithms::italian_stemmer::stem,
+            Lithuanian => algorithms::lithuanian_stemmer::stem,
+            Nepali => algorithms::nepali_stemmer::stem,
+            Norwegian => algorithms::norwegian_stemmer::stem,
+            Portuguese => algorithms::portuguese_stemmer::stem,
+            Romanian => algorithms::romanian_stemmer::stem,
+            Russian => algorithms::russian_stemmer::stem,
+            Serbian => algorithms::serbian_stemmer::stem,
+            Spanish => algorithms::spanish_stemmer::stem,
+            Swedish => algorithms::swedish_stemmer::stem,
+            Tamil => algorithms::tamil_stemmer::stem,
+            Turkish => algorithms::turkish_stemmer::stem,
+            Yiddish => algorithms::yiddish_stemmer::stem,
             Chinese => return None,
         })
     }
@@ -149,9 +152,11 @@ impl Language {
 /// Appends the stem of a word, which is in lower case, to `stem`: the word itself if it is shorter than [`STEM_MIN_BYTES`] or this build
 /// has no stemmer of the language.
 pub fn stem(language: Language, word: &str, stem: &mut String) {
-    match language.algorithm() {
-        Some(algorithm) if word.len() >= STEM_MIN_BYTES => {
-            stem.push_str(&waken_snowball::stem(algorithm, word))
+    match language.stemmer() {
+        Some(stemmer) if word.len() >= STEM_MIN_BYTES => {
+            let mut env = SnowballEnv::create(word);
+            stemmer(&mut env);
+            stem.push_str(&env.get_current());
         }
         _ => stem.push_str(word),
     }

@@ -15,6 +15,7 @@ use parking_lot::RwLock;
 use crate::limits::{SEARCH_DELTA_MAX_BYTES, SEARCH_DELTA_MAX_DOCUMENTS};
 use crate::search::bits::Bits;
 use crate::search::index::{self, Delta, DocumentId, Part, Prepared, Segment, View};
+use crate::search::sorted;
 
 /// How far an index is from holding all that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -202,7 +203,7 @@ const EXPIRING_BYTES: usize = 32;
 
 impl Resident {
     fn memory_bytes(&self) -> usize {
-        self.segment.len_bytes() + self.live.memory_bytes()
+        self.segment.memory_bytes() + self.live.memory_bytes()
     }
 }
 
@@ -225,7 +226,7 @@ impl Contents {
                 Resident { segment: Arc::new(segment), live, number }
             })
             .collect();
-        segments.sort_by_key(|resident| resident.segment.first_id());
+        sorted::all(&mut segments, |one, other| one.segment.first_id().cmp(&other.segment.first_id()));
         let greatest = segments.iter().map(|resident| resident.segment.last_id()).max().unwrap_or(0);
         contents.next_id.store(greatest + 1, Ordering::Relaxed);
         contents.state.write().segments = segments;

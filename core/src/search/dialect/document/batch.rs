@@ -10,6 +10,7 @@ use super::stored::compact;
 use super::{Document, id_of};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::shape::{malformed, wrong_type};
+use crate::search::sorted;
 
 /// A document has so many attributes at most: as many as Meilisearch has.
 const ATTRIBUTES_MAX: usize = 65_535;
@@ -64,11 +65,10 @@ pub fn parse_documents(body: &[u8]) -> Result<Vec<Document>, Fault> {
 
 /// Of attributes with one name, the last one stays, at the place of the first.
 fn keep_last(attributes: &mut Vec<(String, String)>) {
-    let mut order: Vec<usize> = (0..attributes.len()).collect();
-    let name = |at: usize| attributes.get(at).map_or("", |(name, _)| name.as_str());
-    order.sort_by(|one, other| name(*one).cmp(name(*other)));
-    // The sort is stable, so equal names stand in the order in which they came.
-    let pairs: Vec<(usize, usize)> = order
+    let name = |at: u32| attributes.get(at as usize).map_or("", |(name, _)| name.as_str());
+    // Equal names stand in the order in which they came.
+    let order = sorted::by(attributes.len() as u32, &|one, other| name(one).cmp(name(other)));
+    let pairs: Vec<(u32, u32)> = order
         .windows(2)
         .filter_map(|pair| match pair {
             [one, other] if name(*one) == name(*other) => Some((*one, *other)),
@@ -76,12 +76,12 @@ fn keep_last(attributes: &mut Vec<(String, String)>) {
         })
         .collect();
     for (one, other) in pairs.iter().rev() {
-        let later = attributes.get_mut(*other).map(|(_, value)| std::mem::take(value));
-        if let (Some((_, value)), Some(later)) = (attributes.get_mut(*one), later) {
+        let later = attributes.get_mut(*other as usize).map(|(_, value)| std::mem::take(value));
+        if let (Some((_, value)), Some(later)) = (attributes.get_mut(*one as usize), later) {
             *value = later;
         }
     }
-    let mut gone: Vec<usize> = pairs.into_iter().map(|(_, other)| other).collect();
+    let mut gone: Vec<u32> = pairs.into_iter().map(|(_, other)| other).collect();
     gone.sort_unstable();
     let mut at = 0;
     attributes.retain(|_| {

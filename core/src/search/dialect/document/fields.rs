@@ -11,6 +11,7 @@ use super::stored::json_of;
 use crate::search::dialect::settings::{ALL_TEXTS, FACTS, attribute_of_text, is_attribute_of};
 use crate::search::index::FieldValue;
 use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::sorted;
 
 /// Arrays and objects stand in each other so deep at most to be indexed: as deep as serde_json reads.
 const DEPTH_MAX: usize = 128;
@@ -214,7 +215,7 @@ fn tags(fields: &Fields<'_>, path: &str) -> Held {
         _ => {}
     });
     let first = tags.first().cloned();
-    tags.sort_unstable();
+    sorted::plainly(&mut tags);
     tags.dedup();
     Held::Tags(tags, first)
 }
@@ -263,7 +264,7 @@ fn facts(schema: &Schema, fields: &Fields<'_>) -> Vec<Vec<u8>> {
             note(b"e:");
         }
     }
-    facts.sort_unstable();
+    sorted::plainly(&mut facts);
     facts.dedup();
     facts
 }

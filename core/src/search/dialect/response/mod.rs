@@ -8,6 +8,10 @@ mod tests;
 
 pub use hit::{Matches, Shown, select, write_hit};
 
+use std::cmp::Ordering;
+
+use crate::search::sorted;
+
 use super::document::write_text;
 use super::request::Page;
 
@@ -137,10 +141,10 @@ fn write_facets(facets: &[Facet], out: &mut Vec<u8>) {
 
 /// Puts the values of a facet into the order in which they are shown, and leaves those beyond `most` out.
 pub fn order_counts(counts: &mut Counts, is_by_count: bool, most: u64) {
-    match is_by_count {
-        true => counts.sort_unstable_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0))),
-        false => counts.sort_unstable(),
-    }
+    sorted::all(counts, |one, other| {
+        let by_count = if is_by_count { other.1.cmp(&one.1) } else { Ordering::Equal };
+        by_count.then_with(|| one.0.cmp(&other.0))
+    });
     counts.truncate(usize::try_from(most).unwrap_or(usize::MAX));
 }
 

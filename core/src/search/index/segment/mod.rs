@@ -5,6 +5,7 @@
 
 mod columns;
 mod dictionary;
+mod heads;
 mod postings;
 mod read;
 
@@ -12,6 +13,7 @@ use super::bytes::{u32_at, u64_at};
 use super::part::DocumentId;
 use super::write::{FIXED_SECTIONS, HEADER, MAGIC, VERSION};
 use columns::Columns;
+use heads::Heads;
 
 /// A range of the bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,6 +74,7 @@ pub struct Segment {
     frequencies: Range,
     field_words: Vec<Range>,
     fields: Vec<Columns>,
+    heads: Heads,
 }
 
 impl std::fmt::Debug for Segment {
@@ -132,6 +135,7 @@ impl Segment {
             frequencies: section(7)?,
             field_words,
             fields,
+            heads: Heads::default(),
             bytes,
         })
     }
@@ -144,6 +148,11 @@ impl Segment {
     /// How many bytes it has.
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Bytes of memory that it takes: those, and what queries may remember of them.
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.len() + Heads::bytes_max(self.bytes.len())
     }
 
     /// The least id.

@@ -1,8 +1,10 @@
 //! A segment as a part.
 
+use std::sync::Arc;
+
 use super::super::bytes::{get, narrow, piece, u32_at, u64_at};
 use super::super::delta::within;
-use super::super::part::{DocumentId, List, Part, Postings, TermVisitor, Walk};
+use super::super::part::{DocumentId, Head, List, Part, Postings, TermVisitor, Walk};
 use super::super::prepare::degrees;
 use super::super::write::{ID_BLOCK, KEY_BLOCK, Whole};
 use super::Segment;
@@ -113,6 +115,10 @@ impl Part for Segment {
 
     fn words(&self, from: &[u8], visit: TermVisitor<'_>) {
         self.dictionary().walk(from, visit);
+    }
+
+    fn head(&self, prefix: &[u8]) -> Option<Arc<Head>> {
+        self.heads.of(self.dictionary(), prefix, self.bytes.len())
     }
 
     fn words_of_stem(&self, language: Language, stem: &[u8], visit: &mut dyn FnMut(&[u8])) {

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use super::super::bytes::{put, put_narrow, width_of};
 use super::{DictionaryWriter, Input, Origin};
 use crate::search::schema::FieldId;
+use crate::search::sorted;
 
 pub(in crate::search::index) const HAS_ALL: u8 = 1;
 pub(in crate::search::index) const HAS: u8 = 2;
@@ -215,7 +216,7 @@ impl Columns<'_> {
         let texts: Vec<Option<&[u8]>> =
             self.each().map(|(_, input, old)| input.part.sort_text(self.field, old)).collect();
         let mut distinct: Vec<&[u8]> = texts.iter().flatten().copied().collect();
-        distinct.sort_unstable();
+        sorted::plainly(&mut distinct);
         distinct.dedup();
         if distinct.is_empty() {
             return;
