@@ -101,6 +101,8 @@ fn request<'q>(words: &'q [&'q str], weights: &'q Weights, meter: &'q Meter<'q>)
         popularity: Some(NUMBER),
         weights,
         sort: &[],
+        ties: &[],
+        relevance_min: None,
         distinct: None,
         facets: &[],
         facet_values_max: 10,

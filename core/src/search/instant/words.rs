@@ -250,6 +250,11 @@ impl Expansions {
             self.all.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(expansion, _)| *expansion).collect();
     }
 
+    /// In how many documents its expansions are, each counted.
+    pub(super) fn documents(&self) -> u64 {
+        self.all.iter().map(|expansion| expansion.documents).sum()
+    }
+
     /// Whether nothing was left out.
     pub(super) fn is_whole(&self) -> bool {
         !self.is_cut

@@ -109,12 +109,12 @@ fn add_all(
 fn prepare(
     ctx: &mut Context<'_, '_>,
     uid: &str,
-    found: Option<(Arc<Index>, Settings)>,
+    found: Option<(Arc<Index>, Arc<Settings>)>,
     (primary, has_documents): (Option<String>, bool),
     documents: &[Document],
 ) -> Result<()> {
     let (index, mut settings) = match found {
-        Some((index, settings)) => (Some(index), settings),
+        Some((index, settings)) => (Some(index), Settings::clone(&settings)),
         None => (None, Settings::new(None, ctx.now_ms())),
     };
     let mut names = index.as_ref().map(|index| seen(&index.definition.schema)).unwrap_or_default();
@@ -140,7 +140,11 @@ fn prepare(
 }
 
 /// The index that documents are deleted from.
-fn open_to_delete(ctx: &Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<(Arc<Index>, Settings)> {
+fn open_to_delete(
+    ctx: &Context<'_, '_>,
+    asked: &Asked<'_>,
+    uid: &str,
+) -> Result<(Arc<Index>, Arc<Settings>)> {
     let found = look_up(ctx, uid).ok_or_else(|| Fault::index_not_found(uid))?;
     admin::check_access(ctx, &found.0, asked.args, true)?;
     Ok(found)
@@ -196,7 +200,7 @@ pub(super) fn delete_by_filter(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid
             // All that is found must still be there when it is deleted.
             lock_all(ctx)?;
             let node =
-                filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter");
+                filter.node(&index.definition.schema, settings.filterable(), "invalid_document_filter");
             node.map_err(Into::into).and_then(|node| {
                 let (_, keys) = matching(ctx, &index, node, 0, usize::MAX)?;
                 remove(ctx, &keys)
@@ -335,7 +339,7 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
     find::check_locks(ctx)?;
     let root: Node = match &wanted.filter {
         Some(filter) => {
-            filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter")?
+            filter.node(&index.definition.schema, settings.filterable(), "invalid_document_filter")?
         }
         None => Clause::All.into(),
     };

@@ -52,7 +52,7 @@ fn settings_are_read_as_others() {
     assert_eq!(Settings::parse(&settings.text()), Some(settings.clone()));
     assert_eq!(
         settings.rules(),
-        [Rule::BuiltIn("words".to_owned()), Rule::By { attribute: "likes".to_owned(), is_descending: true }]
+        [Rule::BuiltIn(BuiltIn::Words), Rule::By { attribute: "likes".to_owned(), is_descending: true }]
     );
     assert_eq!(Settings::parse(b"{}"), None);
     assert_eq!(Settings::parse(b""), None);
