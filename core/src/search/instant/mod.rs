@@ -232,9 +232,12 @@ pub fn search(
             expansions.push(Expansions::find(views, request, word, is_last, typos)?);
         }
         if !may_have_typos && dropped == 0 && request.strategy == Strategy::Frequency {
-            let documents = |at: &usize| expansions.get(*at).map_or(0, |word: &Expansions| word.documents());
+            let counts: Vec<u64> = expansions
+                .iter()
+                .map(|word| word.live_documents(views, request))
+                .collect::<Result<_, _>>()?;
             // Stable, so that of words that are equally frequent the last goes first.
-            sorted::by_key(&mut dropping, |at| !documents(at));
+            sorted::by_key(&mut dropping, |at| !counts.get(*at).copied().unwrap_or(0));
         }
         let joined = if dropped == 0 {
             search.joined(words.get(fixed..).unwrap_or_default(), is_open)?

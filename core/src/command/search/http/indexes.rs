@@ -178,8 +178,11 @@ pub(super) fn replace(
     definition.aliases.clone_from(&old.aliases);
     definition.synonyms = old.synonyms.clone();
     definition.is_scanned = is_scanned;
-    let progress = if is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
-    let contents = Contents::new(progress);
+    // What is left to upkeep, which may not be through with an earlier change; a task tells it by that.
+    let left = if is_at_once { 0 } else { keys.len() as u64 };
+    let before = if let Progress::Scanning { of, .. } = index.contents.progress() { of } else { 0 };
+    let scanning = Progress::Scanning { done: 0, of: left.max(before) };
+    let contents = Contents::new(if is_scanned { Progress::Ready } else { scanning });
     contents.note_use(ctx.now_ms());
     let index = index_of(ctx.admin, definition, Arc::new(contents));
     keep(ctx, index.clone())?;

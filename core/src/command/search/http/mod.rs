@@ -83,6 +83,21 @@ impl Asked<'_> {
         self.parameters.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
+    fn truth(&self, name: &str, code: &'static str) -> Result<bool> {
+        let Some(text) = self.parameter(name) else { return Ok(false) };
+        let message = ["Invalid value in parameter `", name, "`: could not parse `", text, "` as a boolean"];
+        text.parse().map_err(|_| Fault::new(code, message.concat()).into())
+    }
+
+    /// Refuses parameters that Meilisearch has and this server does not.
+    fn refuse(&self, names: &[&str]) -> Result<()> {
+        let asks = |name: &&&str| self.parameter(name).is_some_and(|text| !matches!(text, "" | "false"));
+        match names.iter().find(asks) {
+            Some(name) => Err(Fault::unsupported(&["The parameter `", name, "`"].concat()).into()),
+            None => Ok(()),
+        }
+    }
+
     fn count(&self, name: &str, default: u64, code: &'static str) -> Result<u64> {
         let Some(text) = self.parameter(name) else { return Ok(default) };
         let message =
@@ -132,6 +147,9 @@ fn answer(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Result<
     let route = route::route(text(1), text(2))?;
     if !may_write && route.changes() {
         return Err(CommandError::text("NOPERM FT.HTTP_RO only reads").into());
+    }
+    if route.changes() {
+        asked.refuse(&["customMetadata", "csvDelimiter"])?;
     }
     match route {
         Route::Health => Ok(good(&json!({ "status": "available" }))),
@@ -236,7 +254,8 @@ fn accept(ctx: &Context<'_, '_>, kind: task::Kind, uid: &str, result: Result<()>
     let is_indexing = || {
         let set = present(ctx);
         let index = set.named(ctx.db(), uid.as_bytes()).filter(|_| kind == task::Kind::Settings);
-        index.is_some_and(|index| !index.definition.is_scanned)
+        // A new index with nothing to be made anew has its documents, though upkeep has not looked for others yet.
+        index.is_some_and(|index| matches!(index.contents.progress(), Progress::Scanning { of: 1.., .. }))
     };
     let ending = match &fault {
         Some(fault) => task::Ending::Failed(fault),
