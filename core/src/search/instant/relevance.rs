@@ -3,6 +3,9 @@
 //! A score is a sum: what the words count, what is said by a closer look, and steps that put matches with more words, and those that were
 //! looked at closely, before all others. The share leaves the steps out and counts each word that matches, wherever it stands.
 
+use crate::search::index::part::Position;
+use crate::search::index::rank_of;
+
 use super::candidates::MORE_WORDS_SCORE;
 use super::progress::Candidate;
 use super::rank::CLOSE_SCORE;
@@ -28,8 +31,13 @@ impl Relevance {
         let weights = request.weights;
         let fields = weights.field.iter().zip(weights.exact).map(|(field, exact)| field + exact);
         let word = fields.max().unwrap_or(0) + weights.occurrence + WORD;
-        let words = i32::try_from(words.min(WORDS_MAX)).unwrap_or(0);
-        Relevance { best: if words == 0 { 0 } else { words * word + weights.whole } }
+        // Only the first word can stand at the beginning.
+        let classes = (0..).take(words.min(WORDS_MAX)).map(|word| {
+            let rank = rank_of(&[Position { field: 0, word }]);
+            i32::from(rank.0 >> 3 & 7)
+        });
+        let best: i32 = classes.map(|class| word - weights.position * class).sum();
+        Relevance { best: if words == 0 { 0 } else { best + weights.whole } }
     }
 
     /// The share of a match, from 0 to 1. For one that was not looked at closely it is near that.

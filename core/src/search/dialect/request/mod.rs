@@ -111,7 +111,7 @@ const fn member(name: &'static str, shape: Shape, code: &'static str) -> Member 
 /// Of members without a code nothing may be asked for.
 const UNSUPPORTED: &str = "";
 
-const MEMBERS: [Member; 33] = [
+const MEMBERS: [Member; 34] = [
     member("q", Shape::Text, "invalid_search_q"),
     member("offset", Shape::Count, "invalid_search_offset"),
     member("limit", Shape::Count, "invalid_search_limit"),
@@ -149,6 +149,7 @@ const MEMBERS: [Member; 33] = [
     member("hybrid", Shape::Any, UNSUPPORTED),
     member("federationOptions", Shape::Any, UNSUPPORTED),
     member("personalize", Shape::Any, UNSUPPORTED),
+    member("media", Shape::Any, UNSUPPORTED),
 ];
 
 /// Members of searches in the values of a facet alone. Those may have all others, too, of which the ones about hits say nothing: clients
