@@ -5,13 +5,11 @@ use crate::search::sorted;
 
 use super::choose::by_score;
 use super::progress::Search;
+use super::weights::CLOSE_SCORE;
 use super::words::Expansions;
 
 /// How many candidates are looked at closely. All others come behind them, so that pages fit together whatever their length.
 const CLOSE_MAX: usize = 128;
-
-/// What the candidates that were looked at closely are ahead of the others.
-pub(super) const CLOSE_SCORE: i32 = 100_000;
 
 /// Occurrences of a word in a document that are compared with those of the next word.
 const POSITIONS_MAX: usize = 64;

@@ -8,7 +8,7 @@ use crate::search::index::rank_of;
 
 use super::candidates::MORE_WORDS_SCORE;
 use super::progress::Candidate;
-use super::rank::CLOSE_SCORE;
+use super::weights::CLOSE_SCORE;
 use super::{Request, WORDS_MAX};
 
 /// What a word that matches counts beside its score: as much as standing in the first field does, so that a word of the last field is worth
