@@ -217,7 +217,8 @@ const flows = {
     const { hits: [hit] } = await index.search('blade', { showRankingScore: true, showMatchesPosition: true });
     assert(hit._rankingScore > 0 && hit._rankingScore <= 1);
     same(hit._matchesPosition, { title: [{ start: 0, length: 5 }] });
-    same((await index.search('matrix', { rankingScoreThreshold: 1 })).hits, []);
+    const none = await index.search('matrix', { rankingScoreThreshold: 1 });
+    same([none.hits, none.estimatedTotalHits], [[], 0]);
   },
 
   async typos() {
@@ -238,6 +239,12 @@ const flows = {
     for (const typos of [{ disableOnWords: ['alien'] }, { disableOnAttributes: ['director'] }, { disableOnNumbers: true }]) {
       await refused(index.updateTypoTolerance(typos), 400, 'feature_not_enabled');
     }
+    await refused(index.updateRankingRules(['typo', 'words']), 400, 'feature_not_enabled', '`words`');
+    await refused(index.updateSynonyms({ nyc: ['new york'] }), 400, 'feature_not_enabled', '`new york`');
+    await refused(index.updateLocalizedAttributes([{ locales: ['jpn'], attributePatterns: ['*_ja'] }]), 400, 'feature_not_enabled');
+    await refused(index.search('x', { locales: ['jpn'] }), 400, 'feature_not_enabled', '`locales`');
+    // What a client reads of all settings, it can write.
+    await done(index.updateSettings(await index.getSettings()));
   },
 
   async 'synonyms, stop words and distinct'() {
@@ -313,6 +320,11 @@ const flows = {
     // A rule of the index's own.
     await done(index.updateRankingRules(['words', 'typo', 'proximity', 'attribute', 'sort', 'exactness', 'rating:desc']));
     same((await found(index, '')).slice(0, 3), [1, 5, 3]);
+    same(await found(index, 'wachowski'), [1, 2]);
+    await done(index.updateRankingRules(['words', 'typo', 'proximity', 'attribute', 'sort', 'exactness', 'rating:asc']));
+    same(await found(index, 'wachowski'), [2, 1]);
+    await done(index.updateRankingRules(['words', 'typo']));
+    await refused(index.search('', { sort: ['year:asc'] }), 400, 'invalid_search_sort');
   },
 
   async highlights() {

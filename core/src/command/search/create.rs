@@ -90,7 +90,7 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
         synonyms: Synonyms::default(),
         is_scanned: false,
         since: 0,
-        settings: Vec::new(),
+        settings: None,
         words: words.iter().map(|word| word.to_vec()).collect(),
     };
     let mut schema = Schema::default();

@@ -40,7 +40,7 @@ pub(super) fn read(
         Some(root) if root.kind == Kind::Hash && definition.kind == Kind::Hash => {}
         _ => return Ok(None),
     }
-    if !definition.settings.is_empty() {
+    if definition.settings.is_some() {
         return Ok(Some(read_by_settings(txn, definition, (db, key), id)?));
     }
     let fields = fields_of(txn, definition, (db, key))?;
@@ -106,7 +106,7 @@ fn meets(filter: &Filter, definition: &Definition, key: &[u8], fields: &Fields) 
 /// Whether a document of an index reads a field.
 pub(super) fn reads(definition: &Definition, name: &[u8]) -> bool {
     let about = [&definition.language_field, &definition.score_field, &definition.payload_field];
-    !definition.settings.is_empty()
+    definition.settings.is_some()
         || definition.schema.fields.iter().any(|field| field.path == name)
         || about.into_iter().flatten().any(|field| **field == *name)
         || definition.filter.as_ref().is_some_and(|filter| filter.fields.iter().any(|field| field == name))

@@ -12,6 +12,7 @@ use crate::command::definitions::Definitions;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{Admin, Db};
 use crate::resp::{parse_i64, quote, split_line};
+use crate::search::dialect::settings::Settings;
 use crate::server::search::{Change, Contents, Definition, Index};
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -43,7 +44,8 @@ fn text(definition: &Definition, seed: u64) -> String {
             let _ = write!(text, " {} {}", quote(group.as_bytes()), quote(word.as_bytes()));
         }
     }
-    let _ = write!(text, " SETTINGS {} CREATE", quote(&definition.settings));
+    let settings = definition.settings.as_ref().map(|settings| settings.text()).unwrap_or_default();
+    let _ = write!(text, " SETTINGS {} CREATE", quote(&settings));
     for word in &definition.words {
         let _ = write!(text, " {}", quote(word));
     }
@@ -87,7 +89,10 @@ pub(super) fn read(field: &[u8], text: &[u8], seed: u64) -> Result<Definition> {
     definition.since = whole(since).ok_or_else(bad)?;
     definition.is_scanned = *scanned == seed.to_string().as_bytes();
     definition.aliases = aliases.iter().map(|alias| (*alias).into()).collect();
-    definition.settings = settings.to_vec();
+    definition.settings = match settings {
+        [] => None,
+        settings => Some(Arc::new(Settings::parse(settings).ok_or_else(bad)?)),
+    };
     for pair in synonyms.chunks_exact(2) {
         if let [group, word] = pair {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

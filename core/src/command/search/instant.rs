@@ -79,6 +79,8 @@ impl Sorted {
 struct How {
     popularity: Option<FieldId>,
     sort: Vec<SortKey>,
+    /// The score counts doublings of popularity; the numbers themselves decide between equals.
+    ties: Option<SortKey>,
     postings_max: u64,
     offset: usize,
     count: usize,
@@ -112,9 +114,11 @@ fn how(ctx: &Context<'_, '_>, schema: &Schema, request: &Request<'_>) -> Result<
     };
     let settings = &ctx.shared.search.settings;
     let cap = request.cap.unwrap_or_else(|| settings.instant_cap());
+    let ties = popularity.map(|field| SortKey { field, is_number: true, is_descending: true });
     Ok(How {
         popularity,
         sort,
+        ties,
         postings_max: if cap == 0 { u64::MAX } else { cap },
         offset: usize::try_from(request.offset).unwrap_or(usize::MAX),
         count: usize::try_from(request.count.min(settings.results_max())).unwrap_or(usize::MAX),
@@ -146,6 +150,8 @@ fn with_request<R>(
         popularity: how.popularity,
         weights: &Weights::default(),
         sort: &how.sort,
+        ties: how.ties.as_slice(),
+        relevance_min: None,
         distinct: None,
         facets: &[],
         facet_values_max: 0,

@@ -28,6 +28,8 @@ pub enum Shape {
     TextsByName,
     /// An object whose members are one of these strings.
     ChoiceByName(&'static [&'static str]),
+    /// What it is by default, and nothing else: its name, and that value as JSON. Meilisearch has it, this server does not.
+    Fixed(&'static str, &'static str),
     /// Whatever; its reader checks it.
     Any,
 }
@@ -44,6 +46,10 @@ pub fn check(value: &Value, shape: Shape, path: &str, code: &'static str) -> Res
         | (Shape::Truth, Value::Bool(_))
         | (Shape::Number, Value::Number(_)) => Ok(()),
         (Shape::Text, Value::String(_)) => Ok(()),
+        (Shape::Fixed(name, default), _) => match serde_json::from_str::<Value>(default) {
+            Ok(default) if *value == default => Ok(()),
+            _ => Err(unsupported(name)),
+        },
         (Shape::Count, Value::Number(number)) if number.is_u64() => Ok(()),
         (Shape::Texts, Value::Array(items)) => {
             items.iter().enumerate().try_for_each(|(at, item)| match item {
@@ -78,6 +84,10 @@ pub fn check(value: &Value, shape: Shape, path: &str, code: &'static str) -> Res
         (Shape::Texts, _) => wrong("an array"),
         (Shape::Object(_) | Shape::TextsByName | Shape::ChoiceByName(_), _) => wrong("an object"),
     }
+}
+
+fn unsupported(setting: &str) -> Fault {
+    Fault::unsupported(&["The setting `", setting, "`"].concat())
 }
 
 /// The path of an element of an array.

@@ -1,8 +1,12 @@
 //! Tasks. Each change is done when its request is answered, in one transaction. Clients of this dialect expect a task all the same, which they
 //! ask for until it has ended. No task is kept: its number says what it was and how it ended.
 //!
+//! One thing goes on after the answer: documents are made anew for other settings. The number of such a task has a mark of its index, and it
+//! has not ended as long as an index with this mark lacks documents.
+//!
 //! ```text
 //!  number = unix time in ms << 9 | kind << 5 | outcome      below 2^53, so that JavaScript reads it exactly, until the year 2527
+//!  outcome: 0 success, 1 to 15 a failure, 16 + mark documents are being made anew
 //! ```
 //!
 //! What is lost: a task that is asked for does not say its index nor its details, and an error has its code with a general sentence. The answer to the request itself
@@ -68,31 +72,55 @@ const FAILURES: [(&str, &str); 9] = [
 const KIND_BITS: u32 = 4;
 const OUTCOME_BITS: u32 = 5;
 
+/// Outcomes from here on are marks of indexes.
+const MARKED: u64 = 16;
+
+/// How a change ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending<'a> {
+    /// All is done.
+    Done,
+    /// It changed nothing.
+    Failed(&'a Fault),
+    /// Documents of the index are made anew, by upkeep.
+    Indexing,
+}
+
+/// The mark of an index, below 16. Tasks of several indexes may share one: then a task may seem to take longer than it does.
+pub fn mark(uid: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(uid) % MARKED
+}
+
 /// Whether a fault ends a task, rather than its request.
 pub fn is_failure(fault: &Fault) -> bool {
     FAILURES.iter().any(|(code, _)| *code == fault.code)
 }
 
-/// The number of a task that has ended.
-pub fn number(kind: Kind, fault: Option<&Fault>, now_ms: u64) -> u64 {
+/// The number of a task.
+fn number(kind: Kind, uid: Option<&str>, ending: Ending<'_>, now_ms: u64) -> u64 {
     let kind = KINDS.iter().zip(0_u64..).find(|((other, _), _)| *other == kind).map_or(0, |(_, at)| at);
-    let failure =
-        fault.and_then(|fault| FAILURES.iter().zip(1_u64..).find(|((code, _), _)| *code == fault.code));
-    let outcome = failure.map_or(0, |(_, at)| at);
+    let outcome = match ending {
+        Ending::Done => 0,
+        Ending::Failed(fault) => {
+            let failure = FAILURES.iter().zip(1_u64..).find(|((code, _), _)| *code == fault.code);
+            failure.map_or(0, |(_, at)| at)
+        }
+        Ending::Indexing => MARKED + mark(uid.unwrap_or_default().as_bytes()),
+    };
     let at_ms = now_ms & ((1 << 44) - 1);
     at_ms << (KIND_BITS + OUTCOME_BITS) | kind << OUTCOME_BITS | outcome
 }
 
 /// The answer to the request of a task.
-pub fn accepted(kind: Kind, uid: Option<&str>, fault: Option<&Fault>, now_ms: u64) -> Value {
+pub fn accepted(kind: Kind, uid: Option<&str>, ending: Ending<'_>, now_ms: u64) -> Value {
     let mut answer = json!({
-        "taskUid": number(kind, fault, now_ms),
+        "taskUid": number(kind, uid, ending, now_ms),
         "indexUid": uid,
         "status": "enqueued",
         "type": name(kind),
         "enqueuedAt": rfc3339(now_ms),
     });
-    if let (Some(fault), Value::Object(members)) = (fault, &mut answer) {
+    if let (Ending::Failed(fault), Value::Object(members)) = (ending, &mut answer) {
         members.insert("error".to_owned(), fault.json());
     }
     answer
@@ -102,11 +130,11 @@ fn name(kind: Kind) -> &'static str {
     KINDS.iter().find(|(other, _)| *other == kind).map_or("", |(_, name)| name)
 }
 
-/// What a number says of its task.
+/// What a number says of its task. `is_indexing` tells whether an index with a mark lacks documents.
 ///
 /// # Errors
 /// It is no task's.
-pub fn show(number: u64, now_ms: u64) -> Result<Value, Fault> {
+pub fn show(number: u64, now_ms: u64, is_indexing: &dyn Fn(u64) -> bool) -> Result<Value, Fault> {
     let missing = || {
         let number = itoa::Buffer::new().format(number).to_owned();
         Fault::new("task_not_found", ["Task `", &number, "` not found."].concat())
@@ -118,27 +146,33 @@ pub fn show(number: u64, now_ms: u64) -> Result<Value, Fault> {
     if at_ms > now_ms.saturating_add(86_400_000) || at_ms == 0 {
         return Err(missing());
     }
-    let error = match at(OUTCOME_BITS, 0) {
-        0 => None,
-        outcome => {
-            let (code, message) = FAILURES.get(outcome - 1).ok_or_else(missing)?;
-            Some(Fault::new(code, *message).json())
-        }
-    };
+    let (mut status, mut error) = ("succeeded", None);
+    match at(OUTCOME_BITS, 0) {
+        0 => {}
+        outcome => match (outcome as u64).checked_sub(MARKED) {
+            Some(mark) if is_indexing(mark) => status = "processing",
+            Some(_) => {}
+            None => {
+                let (code, message) = FAILURES.get(outcome - 1).ok_or_else(missing)?;
+                (status, error) = ("failed", Some(Fault::new(code, *message).json()));
+            }
+        },
+    }
     let moment = rfc3339(at_ms);
+    let has_ended = status != "processing";
     Ok(json!({
         "uid": number,
         "batchUid": number,
         "indexUid": null,
-        "status": if error.is_some() { "failed" } else { "succeeded" },
+        "status": status,
         "type": kind,
         "canceledBy": null,
         "details": {},
         "error": error,
-        "duration": "PT0S",
+        "duration": has_ended.then_some("PT0S"),
         "enqueuedAt": moment,
         "startedAt": moment,
-        "finishedAt": moment,
+        "finishedAt": has_ended.then_some(&moment),
     }))
 }
 
@@ -153,9 +187,25 @@ mod tests {
 
     const NOW_MS: u64 = 1_795_744_057_004;
 
+    fn show(number: u64, now_ms: u64) -> Result<Value, Fault> {
+        super::show(number, now_ms, &|_| false)
+    }
+
+    #[test]
+    fn task_succeeds_before_documents_are_made_anew() {
+        let number = number(Kind::Settings, Some("films"), Ending::Indexing, NOW_MS);
+        assert!(number < 1 << 53);
+        let status = |is_indexing: &dyn Fn(u64) -> bool| {
+            let shown = super::show(number, NOW_MS, is_indexing).expect("a task");
+            (shown["status"].clone(), shown["finishedAt"].is_null())
+        };
+        assert_eq!(status(&|other| other == mark(b"films")), (json!("processing"), true));
+        assert_eq!(status(&|_| false), (json!("succeeded"), false));
+    }
+
     #[test]
     fn task_forgets_how_it_ended() {
-        let good = number(Kind::Settings, None, NOW_MS);
+        let good = number(Kind::Settings, None, Ending::Done, NOW_MS);
         assert!(good < 1 << 53);
         let shown = show(good, NOW_MS).expect("a task");
         assert_eq!((&shown["status"], &shown["type"]), (&json!("succeeded"), &json!("settingsUpdate")));
@@ -163,9 +213,10 @@ mod tests {
         for (code, _) in FAILURES {
             let fault = Fault::new(code, "whole");
             assert!(is_failure(&fault));
-            let shown = show(number(Kind::Documents, Some(&fault), NOW_MS), NOW_MS).expect("a task");
+            let shown =
+                show(number(Kind::Documents, None, Ending::Failed(&fault), NOW_MS), NOW_MS).expect("a task");
             assert_eq!((&shown["status"], &shown["error"]["code"]), (&json!("failed"), &json!(code)));
-            let answer = accepted(Kind::Documents, Some("films"), Some(&fault), NOW_MS);
+            let answer = accepted(Kind::Documents, Some("films"), Ending::Failed(&fault), NOW_MS);
             assert_eq!(answer["error"]["message"], "whole");
         }
     }
@@ -176,8 +227,8 @@ mod tests {
             0,
             7,
             u64::MAX,
-            number(Kind::Settings, None, NOW_MS) | 31,
-            number(Kind::Settings, None, NOW_MS) | 15 << 5,
+            number(Kind::Settings, None, Ending::Done, NOW_MS) | 15,
+            number(Kind::Settings, None, Ending::Done, NOW_MS) | 15 << 5,
         ] {
             assert_eq!(show(number, NOW_MS).map_err(|fault| fault.code), Err("task_not_found"), "{number}");
         }

@@ -14,7 +14,7 @@ use super::words::{Expansion, Expansions};
 const SEEK_RATIO: u64 = 24;
 
 /// What documents with more of the words are ahead of those with fewer.
-const MORE_WORDS_SCORE: i32 = 1_000_000;
+pub(super) const MORE_WORDS_SCORE: i32 = 1_000_000;
 
 /// As for [`SEEK_RATIO`], for one list.
 const LIST_SEEK_RATIO: usize = 8;

@@ -9,6 +9,7 @@ use crate::search::schema::FieldId;
 use crate::search::sorted;
 
 use super::progress::Candidate;
+use super::relevance::Relevance;
 use super::{Answer, Hit, Request};
 
 /// By what hits are sorted. Documents without a value come last.
@@ -27,45 +28,32 @@ pub(super) fn choose(
     views: &[View<'_>],
     request: &Request<'_>,
     found: Vec<Candidate>,
-    close: &[u32],
+    (close, relevance): (&[u32], Relevance),
     answer: &mut Answer,
 ) -> Result<Vec<Candidate>, Failure> {
     let end = request.offset.saturating_add(request.count).min(found.len());
-    if request.sort.is_empty() && request.distinct.is_none() {
-        // All that were looked at closely come before all others.
-        let mut order: Vec<u32> =
-            if end <= close.len() { close.to_vec() } else { (0..found.len() as u32).collect() };
+    // All that were looked at closely come before all others.
+    let is_close = end <= close.len();
+    if request.sort.is_empty() && request.distinct.is_none() && (is_close || request.ties.is_empty()) {
+        let mut order: Vec<u32> = if is_close { close.to_vec() } else { (0..found.len() as u32).collect() };
         request.meter.memory(order.len() * 2 * size_of::<u128>())?;
-        by_score(views, &found, &mut order);
+        by_score(views, request, &found, &mut order)?;
         order.truncate(end);
         let hits = order.iter().skip(request.offset);
-        answer.hits = hits.filter_map(|at| hit_of(views, found.get(*at as usize)?)).collect();
+        answer.hits = hits.filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?)).collect();
         return Ok(found);
     }
-    let numbers = numbers(views, request, &found)?;
+    let all: Vec<u32> = (0..found.len() as u32).collect();
+    let sort = Values::read(views, request, request.sort, (&found, &all))?;
+    let ties = Values::read(views, request, request.ties, (&found, &all))?;
     request.meter.memory(found.len() * 4)?;
     let compare = |a: u32, b: u32| {
         let (Some(first), Some(second)) = (found.get(a as usize), found.get(b as usize)) else {
             return Ordering::Equal;
         };
-        let mut result = Ordering::Equal;
-        for (key, numbers) in request.sort.iter().zip(&numbers) {
-            let values = |at: u32| numbers.get(at as usize).copied().flatten();
-            result = result.then_with(|| {
-                if key.is_number {
-                    present(values(a), values(b), key.is_descending, |a, b| a.total_cmp(b))
-                } else {
-                    present(
-                        text(views, first, key.field),
-                        text(views, second, key.field),
-                        key.is_descending,
-                        Ord::cmp,
-                    )
-                }
-            });
-        }
-        result
+        sort.compare((a, first), (b, second))
             .then_with(|| second.score.cmp(&first.score))
+            .then_with(|| ties.compare((a, first), (b, second)))
             .then_with(|| id_of(views, first).cmp(&id_of(views, second)))
     };
     let wanted = if request.distinct.is_none() { end } else { found.len() };
@@ -86,12 +74,17 @@ pub(super) fn choose(
         answer.total = order.len() as u64;
     }
     let hits = order.iter().skip(request.offset).take(request.count);
-    answer.hits = hits.filter_map(|at| hit_of(views, found.get(*at as usize)?)).collect();
+    answer.hits = hits.filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?)).collect();
     Ok(found)
 }
 
-/// Puts the numbers of candidates in the order of their scores, the best first; ties are in the order of ids.
-pub(super) fn by_score(views: &[View<'_>], found: &[Candidate], order: &mut [u32]) {
+/// Puts the numbers of candidates in the order of their scores, the best first; ties are in the order that the request says, then of ids.
+pub(super) fn by_score(
+    views: &[View<'_>],
+    request: &Request<'_>,
+    found: &[Candidate],
+    order: &mut [u32],
+) -> Result<(), Failure> {
     let score = |at: &u32| found.get(*at as usize).map_or(i32::MIN, |candidate| candidate.score);
     sorted::by_key(order, |at| u64::from(!score(at).cast_unsigned() ^ 1 << 31));
     for same in order.chunk_by_mut(|a, b| score(a) == score(b)) {
@@ -100,7 +93,19 @@ pub(super) fn by_score(views: &[View<'_>], found: &[Candidate], order: &mut [u32
                 found.get(*at as usize).and_then(|candidate| id_of(views, candidate)).unwrap_or(0)
             });
         }
+        if same.len() > 1 && !request.ties.is_empty() {
+            let ties = Values::read(views, request, request.ties, (found, same))?;
+            let candidate = |at: u32| found.get(*same.get(at as usize)? as usize);
+            // Equal ones stay in the order of ids.
+            let ordered = sorted::by(same.len() as u32, &|a, b| match (candidate(a), candidate(b)) {
+                (Some(first), Some(second)) => ties.compare((a, first), (b, second)),
+                _ => Ordering::Equal,
+            });
+            let ordered: Vec<u32> = ordered.iter().filter_map(|at| same.get(*at as usize).copied()).collect();
+            same.iter_mut().zip(ordered).for_each(|(to, from)| *to = from);
+        }
     }
+    Ok(())
 }
 
 /// The id of a candidate's document.
@@ -108,33 +113,67 @@ pub(super) fn id_of(views: &[View<'_>], candidate: &Candidate) -> Option<Documen
     Some(views.get(usize::from(candidate.view))?.part.id(candidate.place))
 }
 
-fn hit_of(views: &[View<'_>], candidate: &Candidate) -> Option<Hit> {
-    let id = id_of(views, candidate)?;
-    Some(Hit { view: usize::from(candidate.view), place: candidate.place, id, score: candidate.score })
+fn hit_of(views: &[View<'_>], relevance: Relevance, candidate: &Candidate) -> Option<Hit> {
+    Some(Hit {
+        view: usize::from(candidate.view),
+        place: candidate.place,
+        id: id_of(views, candidate)?,
+        score: candidate.score,
+        relevance: relevance.of(candidate),
+    })
 }
 
-fn text<'v>(views: &[View<'v>], candidate: &Candidate, field: FieldId) -> Option<&'v [u8]> {
-    views.get(usize::from(candidate.view))?.part.sort_text(field, candidate.place)
+/// What candidates are sorted by: numbers, which are read once, and texts, which are looked up.
+struct Values<'v> {
+    views: &'v [View<'v>],
+    keys: &'v [SortKey],
+    /// Of each key that sorts by numbers, those of the candidates.
+    numbers: Vec<Vec<Option<f64>>>,
 }
 
-/// The numbers of each key that sorts by numbers, read once.
-fn numbers(
-    views: &[View<'_>],
-    request: &Request<'_>,
-    found: &[Candidate],
-) -> Result<Vec<Vec<Option<f64>>>, Failure> {
-    let read = |key: &SortKey| {
-        if !key.is_number {
-            return Ok(Vec::new());
-        }
-        request.meter.memory(found.len() * size_of::<Option<f64>>())?;
-        request.meter.work(found.len() as u64)?;
-        let number = |candidate: &Candidate| {
-            views.get(usize::from(candidate.view))?.part.number(key.field, candidate.place)
+impl<'v> Values<'v> {
+    /// Those of the candidates with these numbers.
+    fn read(
+        views: &'v [View<'v>],
+        request: &Request<'_>,
+        keys: &'v [SortKey],
+        (found, order): (&[Candidate], &[u32]),
+    ) -> Result<Values<'v>, Failure> {
+        let read = |key: &SortKey| {
+            if !key.is_number {
+                return Ok(Vec::new());
+            }
+            request.meter.memory(order.len() * size_of::<Option<f64>>())?;
+            request.meter.work(order.len() as u64)?;
+            let number = |at: &u32| {
+                let candidate = found.get(*at as usize)?;
+                views.get(usize::from(candidate.view))?.part.number(key.field, candidate.place)
+            };
+            Ok(order.iter().map(number).collect())
         };
-        Ok(found.iter().map(number).collect())
-    };
-    request.sort.iter().map(read).collect()
+        Ok(Values { views, keys, numbers: keys.iter().map(read).collect::<Result<_, Failure>>()? })
+    }
+
+    fn text(&self, candidate: &Candidate, field: FieldId) -> Option<&'v [u8]> {
+        self.views.get(usize::from(candidate.view))?.part.sort_text(field, candidate.place)
+    }
+
+    /// Compares two candidates, each with its place among those that were read.
+    fn compare(&self, (a, first): (u32, &Candidate), (b, second): (u32, &Candidate)) -> Ordering {
+        let mut result = Ordering::Equal;
+        for (key, numbers) in self.keys.iter().zip(&self.numbers) {
+            let number = |at: u32| numbers.get(at as usize).copied().flatten();
+            result = result.then_with(|| {
+                if key.is_number {
+                    present(number(a), number(b), key.is_descending, |a, b| a.total_cmp(b))
+                } else {
+                    let texts = (self.text(first, key.field), self.text(second, key.field));
+                    present(texts.0, texts.1, key.is_descending, Ord::cmp)
+                }
+            });
+        }
+        result
+    }
 }
 
 /// Compares values, where there are any.

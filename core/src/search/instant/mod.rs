@@ -15,6 +15,7 @@ mod heads;
 mod marks;
 mod progress;
 mod rank;
+mod relevance;
 mod weights;
 mod words;
 
@@ -31,8 +32,10 @@ use crate::search::evaluate::{Failure, Meter, Options, Scorer, Synonyms, evaluat
 use crate::search::index::part::{DocumentId, View};
 use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
+use crate::search::sorted;
 
 use progress::{Candidate, Search};
+use relevance::Relevance;
 use words::Expansions;
 
 /// How many words of a query count. The words after them are ignored: a page of text pasted into the search box would cost too much.
@@ -52,6 +55,8 @@ pub enum Strategy {
     Last,
     /// All words have to be there.
     All,
+    /// As [`Strategy::Last`], but the words that most documents have are dropped.
+    Frequency,
 }
 
 /// From how many characters on words may have typos.
@@ -95,6 +100,11 @@ pub struct Request<'q> {
     pub weights: &'q Weights,
     /// Sorts by fields before the score.
     pub sort: &'q [SortKey],
+    /// Sorts by fields what has the same score.
+    pub ties: &'q [SortKey],
+    /// Matches with a smaller [`Hit::relevance`] do not count. Those that were not looked at closely are judged by their words alone, and
+    /// then the answer is not exhaustive.
+    pub relevance_min: Option<f64>,
     /// A tag field of whose values only the best document each is in the answer.
     pub distinct: Option<FieldId>,
     /// Tag fields whose values are counted over all matches.
@@ -114,7 +124,7 @@ pub struct Request<'q> {
 }
 
 /// A document of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// The number of its view.
     pub view: usize,
@@ -124,6 +134,8 @@ pub struct Hit {
     pub id: DocumentId,
     /// Its score; 0 where the order is by fields alone.
     pub score: i32,
+    /// How well it fits the query, from 0 to 1, which a document gets whose first field is the query.
+    pub relevance: f64,
 }
 
 /// What was found.
@@ -162,6 +174,21 @@ impl Scratch {
     pub fn memory_bytes(&self) -> usize {
         self.marks.capacity() * 8 + self.found.capacity() * size_of::<Candidate>() + self.close.capacity() * 4
     }
+
+    /// Keeps some of the candidates.
+    fn keep(&mut self, is_kept: impl Fn(&Candidate) -> bool) {
+        let mut next = 0u32;
+        let mut number = |candidate: &Candidate| {
+            let number = is_kept(candidate).then_some(next);
+            next += u32::from(number.is_some());
+            number
+        };
+        let numbers: Vec<Option<u32>> = self.found.iter().map(&mut number).collect();
+        self.close =
+            self.close.iter().filter_map(|at| numbers.get(*at as usize).copied().flatten()).collect();
+        let mut kept = numbers.iter();
+        self.found.retain(|_| kept.next().is_some_and(Option::is_some));
+    }
 }
 
 /// Answers a query. The views are the parts of one index at one moment.
@@ -184,7 +211,9 @@ pub fn search(
         Search { views, request, allowed: &allowed, scratch, fields: text_fields(schema, request.fields) };
     let mut before: Vec<Candidate> = Vec::new();
     let has_typos = request.typos.one_min.is_some();
-    let dropped_max = if request.strategy == Strategy::Last { DROPPED_WORDS_MAX } else { 0 };
+    let dropped_max = if request.strategy == Strategy::All { 0 } else { DROPPED_WORDS_MAX };
+    // Which words are dropped, the first to go first.
+    let mut dropping: Vec<usize> = (fixed..words.len()).rev().collect();
     let mut rounds = vec![(false, 0)];
     rounds.extend(has_typos.then_some((true, 0)));
     rounds.extend((1..=dropped_max).map(|dropped| (has_typos, dropped)));
@@ -192,9 +221,9 @@ pub fn search(
         if dropped > 0 && words.len() - fixed <= dropped {
             break;
         }
-        let used = words.get(..words.len() - dropped).unwrap_or_default();
-        let mut expansions = Vec::with_capacity(used.len());
-        for (number, word) in used.iter().enumerate() {
+        let gone = dropping.get(..dropped).unwrap_or_default();
+        let mut expansions = Vec::with_capacity(words.len());
+        for (number, word) in words.iter().enumerate().filter(|(number, _)| !gone.contains(number)) {
             let is_last = is_open && number + 1 == words.len();
             let typos = if may_have_typos && number >= fixed {
                 request.typos
@@ -203,8 +232,16 @@ pub fn search(
             };
             expansions.push(Expansions::find(views, request, word, is_last, typos)?);
         }
+        if !may_have_typos && dropped == 0 && request.strategy == Strategy::Frequency {
+            let counts: Vec<u64> = expansions
+                .iter()
+                .map(|word| word.live_documents(views, request))
+                .collect::<Result<_, _>>()?;
+            // Stable, so that of words that are equally frequent the last goes first.
+            sorted::by_key(&mut dropping, |at| !counts.get(*at).copied().unwrap_or(0));
+        }
         let joined = if dropped == 0 {
-            search.joined(used.get(fixed..).unwrap_or_default(), is_open)?
+            search.joined(words.get(fixed..).unwrap_or_default(), is_open)?
         } else {
             Vec::new()
         };
@@ -216,7 +253,7 @@ pub fn search(
             readings.push(reading);
         }
         answer.has_typos = may_have_typos;
-        answer.words_used = used.len() - fixed;
+        answer.words_used = expansions.len() - fixed;
         answer.is_exhaustive = readings.iter().flatten().all(|expansions| expansions.is_whole());
         search.run(&readings)?;
         if !expansions.is_empty() {
@@ -225,16 +262,23 @@ pub fn search(
         if dropped > 0 {
             search.prefer(&mut before);
         }
-        if used.is_empty() || search.scratch.found.len() >= ENOUGH_HITS {
+        if words.is_empty() || search.scratch.found.len() >= ENOUGH_HITS {
             break;
         }
         before.clone_from(&search.scratch.found);
+    }
+    let relevance = Relevance::new(request, words.len());
+    if let Some(least) = request.relevance_min {
+        let is_exact = search.scratch.found.iter().all(|candidate| relevance.is_exact(candidate));
+        answer.is_exhaustive &= is_exact;
+        search.scratch.keep(|candidate| relevance.of(candidate) >= least);
     }
     let found = std::mem::take(&mut search.scratch.found);
     answer.total = found.len() as u64;
     answer.facets = facets::facets(schema, views, request, &found)?;
     answer.ranges = facets::ranges(views, request, &found)?;
-    search.scratch.found = choose::choose(views, request, found, &search.scratch.close, &mut answer)?;
+    search.scratch.found =
+        choose::choose(views, request, found, (&search.scratch.close, relevance), &mut answer)?;
     Ok(answer)
 }
 

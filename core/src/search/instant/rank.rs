@@ -5,13 +5,11 @@ use crate::search::sorted;
 
 use super::choose::by_score;
 use super::progress::Search;
+use super::weights::CLOSE_SCORE;
 use super::words::Expansions;
 
 /// How many candidates are looked at closely. All others come behind them, so that pages fit together whatever their length.
 const CLOSE_MAX: usize = 128;
-
-/// What the candidates that were looked at closely are ahead of the others.
-const CLOSE_SCORE: i32 = 100_000;
 
 /// Occurrences of a word in a document that are compared with those of the next word.
 const POSITIONS_MAX: usize = 64;
@@ -19,11 +17,11 @@ const POSITIONS_MAX: usize = 64;
 impl Search<'_> {
     /// Looks closer at the best candidates.
     pub(super) fn rank(&mut self, readings: &[Vec<&Expansions>]) -> Result<(), Failure> {
-        if !self.request.sort.is_empty() {
+        if !self.request.sort.is_empty() && self.request.relevance_min.is_none() {
             return Ok(());
         }
         let mut best = std::mem::take(&mut self.scratch.close);
-        self.best(&mut best);
+        self.best(&mut best)?;
         for (number, words) in (0u8..).zip(readings) {
             let of_reading = |at: &u32| {
                 self.scratch.found.get(*at as usize).is_some_and(|candidate| candidate.reading == number)
@@ -60,7 +58,7 @@ impl Search<'_> {
     }
 
     /// The numbers of the best candidates so far.
-    fn best(&self, best: &mut Vec<u32>) {
+    fn best(&self, best: &mut Vec<u32>) -> Result<(), Failure> {
         let found = &self.scratch.found;
         best.clear();
         let mut least = i32::MIN;
@@ -71,7 +69,7 @@ impl Search<'_> {
             best.push(at);
             // Four times as many as wanted are gathered before the others are thrown away.
             if best.len() >= CLOSE_MAX * 4 {
-                by_score(self.views, found, best);
+                by_score(self.views, self.request, found, best)?;
                 best.truncate(CLOSE_MAX);
                 least = best
                     .last()
@@ -80,9 +78,10 @@ impl Search<'_> {
             }
         }
         if best.len() > CLOSE_MAX {
-            by_score(self.views, found, best);
+            by_score(self.views, self.request, found, best)?;
             best.truncate(CLOSE_MAX);
         }
+        Ok(())
     }
 
     /// Where the words stand in candidates: for each candidate, for each word.

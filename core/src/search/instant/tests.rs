@@ -101,6 +101,8 @@ fn request<'q>(words: &'q [&'q str], weights: &'q Weights, meter: &'q Meter<'q>)
         popularity: Some(NUMBER),
         weights,
         sort: &[],
+        ties: &[],
+        relevance_min: None,
         distinct: None,
         facets: &[],
         facet_values_max: 10,
@@ -166,6 +168,87 @@ fn words_are_dropped_from_the_end_and_more_words_come_first() {
     let all = index.search(&["red", "boat"], &|request| request.strategy = Strategy::All);
     assert_eq!((all.total, all.words_used), (1, 2));
     assert_eq!(index.search(&["red", "boat"], &|_| {}).words_used, 1);
+}
+
+const RISING: SortKey = SortKey { field: NUMBER, is_number: true, is_descending: false };
+const FALLING: SortKey = SortKey { is_descending: true, ..RISING };
+
+/// The ids of a query whose ties one key breaks.
+fn tied(index: &Index, words: &[&str], key: SortKey, count: usize) -> Vec<u64> {
+    let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
+    let weights = Weights::default();
+    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();
+    let request = Request { ties: &[key], popularity: None, count, ..request(words, &weights, &meter) };
+    let answer = search(&index.schema, &views, &request, &mut Scratch::default()).expect("no bounds");
+    answer.hits.iter().map(|hit| hit.id).collect()
+}
+
+#[test]
+fn numbers_that_are_near_each_other_are_a_tie() {
+    let rows = [
+        ("red car", "", "x", 800.0),
+        ("red car", "", "x", 700.0),
+        ("red car", "", "x", 900.0),
+        ("red old car", "", "x", 1000.0),
+    ];
+    let index = Index::of(&rows);
+    assert_eq!(tied(&index, &["red"], FALLING, 10), [3, 1, 2, 4]);
+    assert_eq!(tied(&index, &["red"], RISING, 10), [2, 1, 3, 4]);
+    assert_eq!(tied(&index, &["red", "car"], FALLING, 10), [3, 1, 2, 4], "proximity outweighs a number");
+    assert_eq!(tied(&index, &[], FALLING, 10), [4, 3, 1, 2]);
+    assert_eq!(tied(&index, &[], RISING, 2), [2, 1]);
+}
+
+#[test]
+fn tie_is_not_broken_among_those_that_were_not_looked_at_closely() {
+    let documents: Vec<Document> =
+        (1..=700).map(|id| document(id, "red", "", "x", (id * 37 % 701) as f64)).collect();
+    let index = Index::new(&documents);
+    let number = |id: &u64| id * 37 % 701;
+    for count in [10, 200, 700] {
+        let ids = tied(&index, &["red"], FALLING, count);
+        let numbers: Vec<u64> = ids.iter().map(number).collect();
+        assert_eq!(numbers, (1..=700).rev().take(count).collect::<Vec<u64>>(), "{count}");
+    }
+}
+
+#[test]
+fn rare_word_is_dropped_before_a_frequent_one() {
+    let rows = [("the cat", "", "x", 0.0), ("the dog", "", "x", 0.0), ("the house", "", "x", 0.0)];
+    let index = Index::of(&rows);
+    assert_eq!(index.ids(&["the", "zebra"]), [1, 2, 3]);
+    let of = |words: &[&str]| index.search(words, &|request| request.strategy = Strategy::Frequency);
+    assert_eq!(of(&["the", "cat"]).hits.iter().map(|hit| hit.id).collect::<Vec<u64>>(), [1]);
+    assert_eq!(of(&["cat", "the"]).total, 1, "the frequent one is the last");
+    assert_eq!(of(&["the", "zebra"]).total, 0);
+}
+
+#[test]
+fn hits_of_little_relevance_are_counted() {
+    let rows = [
+        ("red car", "", "x", 0.0),
+        ("a very old red thing", "car", "x", 0.0),
+        ("red", "", "blue", 0.0),
+        ("rad car", "", "x", 0.0),
+    ];
+    let index = Index::of(&rows);
+    let of = |least: Option<f64>| {
+        index.search(&["red", "car"], &|request| {
+            request.relevance_min = least;
+            request.facets = &[TAGS];
+            request.popularity = None;
+        })
+    };
+    let all = of(None);
+    assert_eq!(all.hits.first().map(|hit| (hit.id, hit.relevance)), Some((1, 1.0)));
+    assert!(all.hits.is_sorted_by(|a, b| a.relevance >= b.relevance), "{all:?}");
+    for (at, hit) in all.hits.iter().enumerate() {
+        let some = of(Some(hit.relevance));
+        assert_eq!((some.total, some.hits.len(), some.is_exhaustive), (at as u64 + 1, at + 1, true));
+        let counted: u64 = some.facets.iter().flat_map(|facet| &facet.values).map(|(_, count)| count).sum();
+        assert_eq!(counted, some.total);
+    }
+    assert_eq!(index.search(&[], &|request| request.relevance_min = Some(1.0)).total, 4);
 }
 
 #[test]
@@ -345,6 +428,9 @@ fn answers_do_not_depend_on_parts_and_dead_documents() {
             (rng.u8(0..4) == 0, rng.u8(0..4) == 0, rng.bool(), rng.usize(0..5));
         let fields = [FieldId(1)];
         let is_restricted = rng.u8(0..4) == 0;
+        let has_ties = rng.bool();
+        let relevance_min = rng.bool().then(|| rng.f64());
+        let strategy = [Strategy::Last, Strategy::All, Strategy::Frequency][rng.usize(0..3)];
         let answer = |index: &Index| {
             let weights = Weights::default();
             let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
@@ -355,6 +441,9 @@ fn answers_do_not_depend_on_parts_and_dead_documents() {
             request.facets = &[TAGS];
             request.ranges = &[NUMBER];
             request.sort = if is_sorted { &key } else { &[] };
+            request.ties = if has_ties { &key } else { &[] };
+            request.relevance_min = relevance_min;
+            request.strategy = strategy;
             request.distinct = is_distinct.then_some(TAGS);
             request.fields = is_restricted.then_some(&fields);
             let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();

@@ -5,6 +5,9 @@ use crate::search::index::part::Rank;
 
 use super::words::Expansion;
 
+/// What the candidates that were looked at closely are ahead of the others.
+pub(super) const CLOSE_SCORE: i32 = 100_000;
+
 /// How much each thing counts, in the same units. The defaults are tuned on twenty queries over Debian's packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights {

@@ -2,7 +2,7 @@
 
 use crate::search::edits::{Edits, Rules};
 use crate::search::evaluate::Failure;
-use crate::search::index::part::{List, View, Walk};
+use crate::search::index::part::{Block, List, View, Walk};
 use crate::search::sorted;
 
 use super::heads::{self, Kept};
@@ -263,6 +263,22 @@ impl Expansions {
             .collect();
         self.all =
             self.all.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(expansion, _)| *expansion).collect();
+    }
+
+    /// In how many documents that live its expansions are, counted for each of them.
+    pub(super) fn live_documents(&self, views: &[View<'_>], request: &Request<'_>) -> Result<u64, Failure> {
+        let mut count = 0;
+        let mut block = Block::default();
+        for (view, _, list) in &self.lists {
+            let Some(view) = views.get(usize::from(*view)) else { continue };
+            request.meter.work(u64::from(list.documents))?;
+            let mut postings = view.part.postings(*list);
+            while postings.next_block(&mut block) {
+                let places = block.places.iter().take(block.len);
+                count += places.filter(|place| view.live.has(**place)).count() as u64;
+            }
+        }
+        Ok(count)
     }
 
     /// Whether nothing was left out.

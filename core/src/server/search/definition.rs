@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::{Db, Kind};
+use crate::search::dialect::settings::Settings;
 use crate::search::expression::Expression;
 use crate::search::index::DocumentId;
 use crate::search::schema::Schema;
@@ -90,8 +91,8 @@ pub struct Definition {
     pub is_scanned: bool,
     /// Documents with smaller ids were made before its last change.
     pub since: DocumentId,
-    /// Settings of the HTTP dialect as JSON; empty for none.
-    pub settings: Vec<u8>,
+    /// Settings of the HTTP dialect, if it is an index of that.
+    pub settings: Option<Arc<Settings>>,
     /// The words of FT.CREATE from which all of it but the number, aliases, synonyms and settings is made again; those of FT.ALTER are
     /// behind them.
     pub words: Vec<Vec<u8>>,

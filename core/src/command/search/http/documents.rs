@@ -79,6 +79,7 @@ fn add_all(
             None
         }
     };
+    let skips_creation = asked.truth("skipCreation", "bad_request")?;
     let has_documents = found.as_ref().is_some_and(|(index, _)| index.contents.facts().documents > 0);
     let primary = Primary { current, asked: asked.parameter("primaryKey"), has_documents };
     let primary = primary_key(primary, documents)?;
@@ -92,7 +93,11 @@ fn add_all(
     let db = ctx.db();
     for (document, id) in documents.iter().zip(&ids) {
         let key = key_of(uid, id);
-        if replaces && ctx.txn.root(db, &key)?.is_some() {
+        let is_there = ctx.txn.root(db, &key)?.is_some();
+        if skips_creation && !is_there {
+            continue;
+        }
+        if replaces && is_there {
             ctx.txn.remove(db, &key)?;
         }
         let fields: Vec<_> = document.fields().collect();
@@ -109,12 +114,12 @@ fn add_all(
 fn prepare(
     ctx: &mut Context<'_, '_>,
     uid: &str,
-    found: Option<(Arc<Index>, Settings)>,
+    found: Option<(Arc<Index>, Arc<Settings>)>,
     (primary, has_documents): (Option<String>, bool),
     documents: &[Document],
 ) -> Result<()> {
     let (index, mut settings) = match found {
-        Some((index, settings)) => (Some(index), settings),
+        Some((index, settings)) => (Some(index), Settings::clone(&settings)),
         None => (None, Settings::new(None, ctx.now_ms())),
     };
     let mut names = index.as_ref().map(|index| seen(&index.definition.schema)).unwrap_or_default();
@@ -140,7 +145,11 @@ fn prepare(
 }
 
 /// The index that documents are deleted from.
-fn open_to_delete(ctx: &Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<(Arc<Index>, Settings)> {
+fn open_to_delete(
+    ctx: &Context<'_, '_>,
+    asked: &Asked<'_>,
+    uid: &str,
+) -> Result<(Arc<Index>, Arc<Settings>)> {
     let found = look_up(ctx, uid).ok_or_else(|| Fault::index_not_found(uid))?;
     admin::check_access(ctx, &found.0, asked.args, true)?;
     Ok(found)
@@ -196,7 +205,7 @@ pub(super) fn delete_by_filter(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid
             // All that is found must still be there when it is deleted.
             lock_all(ctx)?;
             let node =
-                filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter");
+                filter.node(&index.definition.schema, settings.filterable(), "invalid_document_filter");
             node.map_err(Into::into).and_then(|node| {
                 let (_, keys) = matching(ctx, &index, node, 0, usize::MAX)?;
                 remove(ctx, &keys)
@@ -250,6 +259,7 @@ pub(super) fn plain(ctx: &Context<'_, '_>, index: &Index, root: Node) -> find::A
 }
 
 pub(super) fn show(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, id: &str) -> Result<Answer> {
+    asked.refuse(&["retrieveVectors"])?;
     let (_, settings) = open(ctx, asked, uid, false)?;
     let document = read(ctx, uid, &settings, &key_of(uid, id))?;
     let document = document.ok_or_else(|| Fault::document_not_found(id))?;
@@ -289,9 +299,7 @@ pub(super) fn list(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> R
         )?,
         ids: asked.parameter("ids").map(names),
     };
-    if asked.parameter("sort").is_some() {
-        return Err(Fault::unsupported("The order of documents (`sort`)").into());
-    }
+    asked.refuse(&["sort", "retrieveVectors"])?;
     listed(ctx, asked, uid, wanted)
 }
 
@@ -309,7 +317,10 @@ pub(super) fn fetch(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> 
     shape::check(&value, SHAPE, "", "bad_request")?;
     let given = |name: &str| value.get(name).filter(|value| !value.is_null());
     if given("sort").is_some_and(|sort| sort.as_array().is_some_and(|list| !list.is_empty())) {
-        return Err(Fault::unsupported("The order of documents (`sort`)").into());
+        return Err(Fault::unsupported("The parameter `sort`").into());
+    }
+    if given("retrieveVectors") == Some(&Value::Bool(true)) {
+        return Err(Fault::unsupported("The parameter `retrieveVectors`").into());
     }
     let ids = match given("ids") {
         None => None,
@@ -335,7 +346,7 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
     find::check_locks(ctx)?;
     let root: Node = match &wanted.filter {
         Some(filter) => {
-            filter.node(&index.definition.schema, &settings.filterable(), "invalid_document_filter")?
+            filter.node(&index.definition.schema, settings.filterable(), "invalid_document_filter")?
         }
         None => Clause::All.into(),
     };

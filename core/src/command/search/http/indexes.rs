@@ -29,10 +29,10 @@ fn shown(uid: &str, settings: &Settings) -> Value {
 }
 
 /// The indexes of this dialect that the user may read, by name.
-fn readable(ctx: &Context<'_, '_>, asked: &Asked<'_>) -> Vec<(String, Arc<Index>, Settings)> {
+fn readable(ctx: &Context<'_, '_>, asked: &Asked<'_>) -> Vec<(String, Arc<Index>, Arc<Settings>)> {
     let (set, db) = (present(ctx), ctx.db());
     let mine = set.iter().filter(|index| index.definition.db == db);
-    let known = mine.filter_map(|index| Some((index, Settings::parse(&index.definition.settings)?)));
+    let known = mine.filter_map(|index| Some((index, index.definition.settings.clone()?)));
     known
         .filter(|(index, _)| admin::check_access(ctx, index, asked.args, false).is_ok())
         .map(|(index, settings)| {
@@ -147,7 +147,7 @@ fn defined(ctx: &Context<'_, '_>, uid: &str, settings: &Settings, seen: &[String
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let mut definition = definitions::parse(uid.as_bytes(), ctx.db(), &words)?;
     definition.number = ctx.shared.search.next_number();
-    definition.settings = settings.text();
+    definition.settings = Some(Arc::new(settings.clone()));
     Ok(definition)
 }
 
@@ -163,7 +163,7 @@ pub(super) fn replace(
     let old = &index.definition;
     let uid = String::from_utf8_lossy(&old.name).into_owned();
     if words(&uid, settings, seen) == old.words {
-        let definition = Definition { settings: settings.text(), ..old.clone() };
+        let definition = Definition { settings: Some(Arc::new(settings.clone())), ..old.clone() };
         let index = Arc::new(index.with(definition));
         keep(ctx, index.clone())?;
         return Ok(index);
@@ -178,8 +178,11 @@ pub(super) fn replace(
     definition.aliases.clone_from(&old.aliases);
     definition.synonyms = old.synonyms.clone();
     definition.is_scanned = is_scanned;
-    let progress = if is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
-    let contents = Contents::new(progress);
+    // What is left to upkeep, which may not be through with an earlier change; a task tells it by that.
+    let left = if is_at_once { 0 } else { keys.len() as u64 };
+    let before = if let Progress::Scanning { of, .. } = index.contents.progress() { of } else { 0 };
+    let scanning = Progress::Scanning { done: 0, of: left.max(before) };
+    let contents = Contents::new(if is_scanned { Progress::Ready } else { scanning });
     contents.note_use(ctx.now_ms());
     let index = index_of(ctx.admin, definition, Arc::new(contents));
     keep(ctx, index.clone())?;
@@ -241,10 +244,10 @@ fn change(
         }
         None => return Err(Fault::index_not_found(uid).into()),
     };
-    let before = Settings::parse(&index.definition.settings).unwrap_or_default();
-    let mut settings = before.clone();
+    let before = index.definition.settings.clone().unwrap_or_default();
+    let mut settings = Settings::clone(&before);
     edit(&index, &mut settings)?;
-    if settings == before {
+    if settings == *before {
         return Ok(());
     }
     settings.updated_at_ms = ctx.now_ms();

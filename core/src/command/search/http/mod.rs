@@ -5,6 +5,7 @@
 //!  mod        the route of a request, and its answer
 //!  indexes    makes, changes, shows and drops indexes and their settings
 //!  documents  adds, changes, deletes, shows documents
+//!  meant      what a search means for an index
 //!  search     searches, facets, hits
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 mod documents;
 mod indexes;
+mod meant;
 mod search;
 
 use std::sync::Arc;
@@ -81,6 +83,21 @@ impl Asked<'_> {
         self.parameters.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
+    fn truth(&self, name: &str, code: &'static str) -> Result<bool> {
+        let Some(text) = self.parameter(name) else { return Ok(false) };
+        let message = ["Invalid value in parameter `", name, "`: could not parse `", text, "` as a boolean"];
+        text.parse().map_err(|_| Fault::new(code, message.concat()).into())
+    }
+
+    /// Refuses parameters that Meilisearch has and this server does not.
+    fn refuse(&self, names: &[&str]) -> Result<()> {
+        let asks = |name: &&&str| self.parameter(name).is_some_and(|text| !matches!(text, "" | "false"));
+        match names.iter().find(asks) {
+            Some(name) => Err(Fault::unsupported(&["The parameter `", name, "`"].concat()).into()),
+            None => Ok(()),
+        }
+    }
+
     fn count(&self, name: &str, default: u64, code: &'static str) -> Result<u64> {
         let Some(text) = self.parameter(name) else { return Ok(default) };
         let message =
@@ -131,6 +148,9 @@ fn answer(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Result<
     if !may_write && route.changes() {
         return Err(CommandError::text("NOPERM FT.HTTP_RO only reads").into());
     }
+    if route.changes() {
+        asked.refuse(&["customMetadata", "csvDelimiter"])?;
+    }
     match route {
         Route::Health => Ok(good(&json!({ "status": "available" }))),
         Route::Version => {
@@ -141,7 +161,15 @@ fn answer(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Result<
         Route::CreateIndex => indexes::create(ctx, &asked),
         Route::SwapIndexes => Err(Fault::unsupported("Swapping indexes").into()),
         Route::ListTasks => Ok(good(&task::list(asked.count("limit", 20, "invalid_task_limit")?))),
-        Route::Task(number) => Ok(good(&task::show(number, ctx.now_ms())?)),
+        Route::Task(number) => {
+            let (set, db) = (present(ctx), ctx.db());
+            let lacks_documents = |index: &Index| index.definition.db == db && !index.definition.is_scanned;
+            let is_indexing = |mark| {
+                let mut indexes = set.iter().filter(|index| lacks_documents(index));
+                indexes.any(|index| task::mark(&index.definition.name) == mark)
+            };
+            Ok(good(&task::show(number, ctx.now_ms(), &is_indexing)?))
+        }
         Route::MultiSearch => {
             let searches = request::parse_multi_search(asked.body)?;
             search::multi(ctx, &asked, &searches)
@@ -183,9 +211,9 @@ fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Act
 }
 
 /// An index of this dialect with its settings; None if there is none.
-fn look_up(ctx: &Context<'_, '_>, uid: &str) -> Option<(Arc<Index>, Settings)> {
+fn look_up(ctx: &Context<'_, '_>, uid: &str) -> Option<(Arc<Index>, Arc<Settings>)> {
     let index = present(ctx).find(ctx.db(), uid.as_bytes()).cloned()?;
-    let settings = Settings::parse(&index.definition.settings)?;
+    let settings = index.definition.settings.clone()?;
     Some((index, settings))
 }
 
@@ -193,7 +221,12 @@ fn look_up(ctx: &Context<'_, '_>, uid: &str) -> Option<(Arc<Index>, Settings)> {
 ///
 /// # Errors
 /// There is none, or the user may not.
-fn open(ctx: &Context<'_, '_>, asked: &Asked<'_>, uid: &str, writes: bool) -> Result<(Arc<Index>, Settings)> {
+fn open(
+    ctx: &Context<'_, '_>,
+    asked: &Asked<'_>,
+    uid: &str,
+    writes: bool,
+) -> Result<(Arc<Index>, Arc<Settings>)> {
     let (index, settings) = look_up(ctx, uid).ok_or_else(|| Fault::index_not_found(uid))?;
     check_access(ctx, &index, asked.args, writes)?;
     if let Progress::Closed | Progress::Rebuilding { .. } = index.contents.progress() {
@@ -210,14 +243,26 @@ fn lock_all(ctx: &mut Context<'_, '_>) -> Result<()> {
     }
 }
 
-/// The answer to a change: a task that has ended, if it ended well or by a failure that tasks have.
+/// The answer to a change: a task that has ended, if it ended well or by a failure that tasks have. One that has changed settings and left
+/// documents to upkeep ends with that.
 fn accept(ctx: &Context<'_, '_>, kind: task::Kind, uid: &str, result: Result<()>) -> Result<Answer> {
     let fault = match result {
         Ok(()) => None,
         Err(Failed::Fault(fault)) if task::is_failure(&fault) => Some(fault),
         Err(other) => return Err(other),
     };
-    let answer = task::accepted(kind, Some(uid), fault.as_ref(), ctx.now_ms());
+    let is_indexing = || {
+        let set = present(ctx);
+        let index = set.named(ctx.db(), uid.as_bytes()).filter(|_| kind == task::Kind::Settings);
+        // A new index with nothing to be made anew has its documents, though upkeep has not looked for others yet.
+        index.is_some_and(|index| matches!(index.contents.progress(), Progress::Scanning { of: 1.., .. }))
+    };
+    let ending = match &fault {
+        Some(fault) => task::Ending::Failed(fault),
+        None if is_indexing() => task::Ending::Indexing,
+        None => task::Ending::Done,
+    };
+    let answer = task::accepted(kind, Some(uid), ending, ctx.now_ms());
     Ok((202, answer.to_string().into_bytes()))
 }
 

@@ -2,27 +2,25 @@
 
 use std::sync::Arc;
 
+use super::meant::Meant;
 use super::{Answer, Asked, Failed, Result, documents, open};
 use crate::command::search::answer::{Hit as Known, is_still_there};
 use crate::command::search::find::{self, Ended, Own};
 use crate::command::search::instant::{Answered, run as search_instantly};
 use crate::command::{CommandError, Context};
 use crate::engine::EngineError;
-use crate::search::bits::Bits;
 use crate::search::dialect::fault::Fault;
-use crate::search::dialect::request::{Page, Part, Search, SortBy, Strategy as Wanted, page, parts};
+use crate::search::dialect::request::{Page, Search, page};
 use crate::search::dialect::response::{
     self, Counts, Facet, Matches, Shown, order_counts, write_answer, write_hit,
 };
-use crate::search::dialect::settings::{
-    ALL_TEXTS, Rule, Settings, attribute_of_text, is_attribute_of, number_field, tag_field,
-};
+use crate::search::dialect::settings::Settings;
 use crate::search::evaluate::Meter;
 use crate::search::highlight::{Hit as Mark, Matcher};
-use crate::search::instant::{self, Marker, SortKey, Strategy, Typos, Weights};
-use crate::search::query::{Clause, Node, Pattern};
-use crate::search::schema::{FieldId, Schema};
-use crate::search::text::{fold, instant as analyzer};
+use crate::search::instant::{self, Marker};
+use crate::search::query::Clause;
+use crate::search::schema::FieldId;
+use crate::search::text::fold;
 use crate::server::search::Index;
 
 /// A search is begun anew so often because a document changed while it was read, before everything is locked.
@@ -31,237 +29,11 @@ const TRIES: usize = 4;
 /// The value of a facet search has so many hits at most, as in Meilisearch.
 const FACET_HITS_MAX: u64 = 100;
 
-/// A score of so much is shown as one half.
-const HALF_SCORE: f64 = 3000.0;
-
-/// The words of what a user typed, and everything else that a search means for an index.
-#[derive(Default)]
-struct Meant {
-    words: Vec<String>,
-    phrases: Vec<Vec<String>>,
-    negated: Vec<String>,
-    is_open: bool,
-    /// Conditions: the filter, and phrases that must not be there.
-    conditions: Vec<Node>,
-    fields: Option<Vec<FieldId>>,
-    sort: Vec<SortKey>,
-    popularity: Option<FieldId>,
-    distinct: Option<FieldId>,
-    /// The facets that are counted, by name.
-    facets: Vec<(String, FieldId)>,
-    ranges: Vec<(String, FieldId)>,
-    synonyms: Vec<(String, Vec<String>)>,
-    typos: Typos,
-    strategy: Strategy,
-    postings_max: u64,
-}
-
-fn field(schema: &Schema, name: &str) -> Option<FieldId> {
-    schema.find(name.as_bytes()).map(|(id, _)| id)
-}
-
-impl Meant {
-    /// What a search means.
-    ///
-    /// # Errors
-    /// It does not fit the settings.
-    fn of(
-        ctx: &Context<'_, '_>,
-        search: &Search,
-        (uid, index): (&str, &Index),
-        settings: &Settings,
-    ) -> Result<Meant> {
-        search.check(uid, settings)?;
-        let schema = &index.definition.schema;
-        let mut meant = Meant { strategy: strategy(search.strategy), ..Meant::default() };
-        meant.read_words(search.q.as_deref().unwrap_or_default(), settings);
-        if let Some(filter) = &search.filter {
-            meant.conditions.push(filter.node(schema, &settings.filterable(), "invalid_search_filter")?);
-        }
-        meant.fields = search.searched.as_ref().map(|names| searched(schema, names));
-        for sort in &search.sort {
-            let SortBy::Attribute(attribute) = &sort.by else {
-                return Err(Fault::unsupported("Sorting by distance (`_geoPoint`)").into());
-            };
-            meant.sort.extend(sort_keys(schema, attribute, sort.is_descending));
-        }
-        // Without words, nothing else ranks documents.
-        if meant.words.is_empty() && meant.phrases.is_empty() {
-            for rule in settings.rules() {
-                if let Rule::By { attribute, is_descending } = rule {
-                    meant.sort.extend(sort_keys(schema, &attribute, is_descending));
-                }
-            }
-        }
-        meant.popularity = settings.rules().iter().find_map(|rule| match rule {
-            Rule::By { attribute, is_descending: true } => field(schema, &number_field(attribute)),
-            _ => None,
-        });
-        let distinct = search.distinct.clone().or_else(|| settings.distinct());
-        meant.distinct = distinct.and_then(|attribute| field(schema, &tag_field(&attribute)));
-        for name in search.counted_facets(settings) {
-            meant.facets.extend(field(schema, &tag_field(&name)).map(|id| (name.clone(), id)));
-            meant.ranges.extend(field(schema, &number_field(&name)).map(|id| (name, id)));
-        }
-        meant.synonyms = settings
-            .synonyms()
-            .into_iter()
-            .map(|(word, others)| (folded(&word), others.iter().map(|other| folded(other)).collect()))
-            .collect();
-        let typos = settings.typos();
-        let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
-        meant.typos =
-            Typos { one_min: typos.is_enabled.then(|| size(typos.one_from)), two_min: size(typos.two_from) };
-        let cap = ctx.shared.search.settings.instant_cap();
-        meant.postings_max = if cap == 0 { u64::MAX } else { cap };
-        Ok(meant)
-    }
-
-    fn read_words(&mut self, query: &str, settings: &Settings) {
-        let stop_words: Vec<String> = settings.stop_words().iter().map(|word| folded(word)).collect();
-        for part in parts(query) {
-            self.read_part(&part);
-        }
-        if let Some(last) = parts(query).last() {
-            self.is_open = last.is_last
-                && settings.has_prefixes()
-                && !query.ends_with(char::is_whitespace)
-                && !self.words.is_empty();
-        }
-        // A last word that is being typed may become another one.
-        let open = if self.is_open { self.words.pop() } else { None };
-        let has_others = open.is_some()
-            || self.words.iter().any(|word| !stop_words.contains(word))
-            || !self.phrases.is_empty();
-        if has_others {
-            self.words.retain(|word| !stop_words.contains(word));
-        }
-        self.words.extend(open);
-    }
-
-    fn read_part(&mut self, part: &Part<'_>) {
-        // Words that nothing stands between are a phrase: pairs of characters of scripts without spaces.
-        let mut groups: Vec<Vec<String>> = Vec::new();
-        analyzer::words(
-            part.text.as_bytes(),
-            analyzer::Source::Query,
-            &mut |token| match groups.last_mut() {
-                Some(group) if token.is_adjacent || part.is_phrase => group.push(token.text.to_owned()),
-                _ => groups.push(vec![token.text.to_owned()]),
-            },
-        );
-        for mut group in groups {
-            match (part.is_negative, group.len()) {
-                (true, 1) => self.negated.append(&mut group),
-                (true, _) => {
-                    let word =
-                        |word: &String| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
-                    let phrase: Node = Clause::Phrase(group.iter().map(word).collect()).into();
-                    self.conditions.push(Clause::Not(Box::new(phrase)).into());
-                }
-                (false, 1) if !part.is_phrase => self.words.append(&mut group),
-                (false, _) => self.phrases.push(group),
-            }
-        }
-    }
-
-    /// Runs `body` with the request of the pure search.
-    fn with_request<R>(
-        &self,
-        (offset, count): (usize, usize),
-        (filter, meter): (Option<&[Bits]>, &Meter<'_>),
-        body: impl FnOnce(&instant::Request<'_>) -> R,
-    ) -> R {
-        let (words, negated) = (texts_of(&self.words), texts_of(&self.negated));
-        let phrases: Vec<Vec<&str>> = self.phrases.iter().map(|phrase| texts_of(phrase)).collect();
-        let facets: Vec<FieldId> = self.facets.iter().map(|(_, field)| *field).collect();
-        let ranges: Vec<FieldId> = self.ranges.iter().map(|(_, field)| *field).collect();
-        let synonyms = |word: &str, visit: &mut dyn FnMut(&str)| {
-            let known = self.synonyms.iter().filter(|(other, _)| other == word);
-            known.flat_map(|(_, others)| others).for_each(|other| visit(other));
-        };
-        body(&instant::Request {
-            words: &words,
-            is_open: self.is_open,
-            phrases: &phrases,
-            negated: &negated,
-            filter,
-            fields: self.fields.as_deref(),
-            strategy: self.strategy,
-            typos: self.typos,
-            synonyms: &synonyms,
-            popularity: self.popularity,
-            weights: &Weights::default(),
-            sort: &self.sort,
-            distinct: self.distinct,
-            facets: &facets,
-            // All, since they may be sorted by name before some are left out.
-            facet_values_max: usize::MAX,
-            ranges: &ranges,
-            offset,
-            count,
-            postings_max: self.postings_max,
-            meter,
-        })
-    }
-}
-
-/// The orders by an attribute: numbers first, then texts.
-fn sort_keys(schema: &Schema, attribute: &str, is_descending: bool) -> impl Iterator<Item = SortKey> {
-    let fields = [(number_field(attribute), true), (tag_field(attribute), false)];
-    let keys = fields.map(|(name, is_number)| {
-        field(schema, &name).map(|field| SortKey { field, is_number, is_descending })
-    });
-    keys.into_iter().flatten()
-}
-
-fn texts_of(words: &[String]) -> Vec<&str> {
-    words.iter().map(String::as_str).collect()
-}
-
-fn strategy(wanted: Wanted) -> Strategy {
-    match wanted {
-        Wanted::All => Strategy::All,
-        Wanted::Last | Wanted::Frequency => Strategy::Last,
-    }
-}
-
-/// A text as the index folds it; of several words, the first.
-fn folded(text: &str) -> String {
-    let mut word = String::new();
-    analyzer::words(text.as_bytes(), analyzer::Source::Query, &mut |token| {
-        if word.is_empty() {
-            word.push_str(token.text);
-        }
-    });
-    word
-}
-
 /// A whole value as it is compared.
 fn whole(text: &str) -> String {
     let mut folded = String::new();
     fold(text.as_bytes(), &mut folded);
     folded
-}
-
-/// The text fields of attributes. One that has no field is looked for where such attributes are.
-fn searched(schema: &Schema, names: &[String]) -> Vec<FieldId> {
-    let mut fields = Vec::new();
-    for name in names {
-        let count = fields.len();
-        for (field, number) in schema.fields.iter().zip(0..) {
-            let attribute = attribute_of_text(&field.name);
-            if attribute
-                .is_some_and(|attribute| is_attribute_of(name, attribute) || is_attribute_of(attribute, name))
-            {
-                fields.push(FieldId(number));
-            }
-        }
-        if fields.len() == count {
-            fields.extend(field(schema, ALL_TEXTS));
-        }
-    }
-    fields
 }
 
 fn run(
@@ -332,6 +104,7 @@ fn write(
     (uid, search, names_index): (&str, &Search, bool),
     out: &mut Vec<u8>,
 ) -> Result<()> {
+    let begin_ns = ctx.shared.host.monotonic_ns();
     let (index, settings) = open(ctx, asked, uid, false)?;
     let meant = Meant::of(ctx, search, (uid, &index), &settings)?;
     find::check_locks(ctx)?;
@@ -356,7 +129,7 @@ fn write(
                 },
                 total: found.answer.total.min(settings.max_total_hits()),
                 is_exhaustive: found.answer.is_exhaustive,
-                processing_time_ms: 0,
+                processing_time_ms: took_ms(ctx, asked, begin_ns),
                 facets,
             };
             write_answer(&answer, &hits, out);
@@ -364,6 +137,14 @@ fn write(
         }
     }
     Err(EngineError::Undeclared.into())
+}
+
+/// Milliseconds since then. None for GET: its answer has a tag by which clients keep it, and would have another one each time.
+fn took_ms(ctx: &Context<'_, '_>, asked: &Asked<'_>, begin_ns: u64) -> u64 {
+    match asked.args.get(1) {
+        Some(&b"GET") => 0,
+        _ => ctx.shared.host.monotonic_ns().saturating_sub(begin_ns) / 1_000_000,
+    }
 }
 
 /// Reads the documents of hits; None if one of them is not what it was when the index was read.
@@ -379,17 +160,8 @@ fn load(
         if !is_still_there(ctx, index, &known)? {
             return Ok(None);
         }
-        let score = f64::from(hit.score.max(0));
-        let score = if meant.words.is_empty() && meant.phrases.is_empty() {
-            1.0
-        } else {
-            score / (score + HALF_SCORE)
-        };
-        if search.score_threshold.is_some_and(|threshold| score < threshold) {
-            continue;
-        }
         if let Some(document) = documents::read(ctx, uid, settings, key)? {
-            documents.push((document, score));
+            documents.push((document, hit.relevance));
         }
         ctx.txn.share().look().map_err(CommandError::from)?;
     }
@@ -433,6 +205,7 @@ pub(super) fn facet(
     uid: &str,
     search: &Search,
 ) -> Result<Answer> {
+    let begin_ns = ctx.shared.host.monotonic_ns();
     let (index, settings) = open(ctx, asked, uid, false)?;
     if !settings.has_facet_search() {
         return Err(
@@ -456,6 +229,7 @@ pub(super) fn facet(
     }
     order_counts(&mut all, settings.is_facet_by_count(&facet), FACET_HITS_MAX);
     let mut body = Vec::new();
-    response::write_facet_hits(&all, search.facet_query.as_deref(), 0, &mut body);
+    let took_ms = took_ms(ctx, asked, begin_ns);
+    response::write_facet_hits(&all, search.facet_query.as_deref(), took_ms, &mut body);
     Ok((200, body))
 }

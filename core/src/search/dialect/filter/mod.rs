@@ -22,7 +22,7 @@ mod tests;
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::settings::{FACTS, GEO, number_field, tag_field};
+use super::settings::{FACTS, Filterable, GEO, number_field, tag_field};
 use super::shape;
 use crate::search::query::tree::{Bound, Clause, GeoUnit, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
@@ -117,8 +117,13 @@ impl Filter {
     /// The filter as a part of a query.
     ///
     /// # Errors
-    /// It names an attribute that is not filterable.
-    pub fn node(&self, schema: &Schema, filterable: &[String], code: &'static str) -> Result<Node, Fault> {
+    /// It names an attribute that is not filterable, or not so.
+    pub fn node(
+        &self,
+        schema: &Schema,
+        filterable: &[Filterable],
+        code: &'static str,
+    ) -> Result<Node, Fault> {
         Translation { schema, filterable, code }.node(self)
     }
 }
@@ -145,7 +150,7 @@ fn join(mut parts: Vec<Filter>, with: fn(Vec<Filter>) -> Filter) -> Option<Filte
 
 struct Translation<'a> {
     schema: &'a Schema,
-    filterable: &'a [String],
+    filterable: &'a [Filterable],
     code: &'static str,
 }
 
@@ -197,7 +202,18 @@ impl Translation<'_> {
     }
 
     fn test(&self, attribute: &str, test: &Test) -> Result<Clause, Fault> {
-        self.check(attribute)?;
+        let known = self.check(attribute)?;
+        let is_allowed = match test {
+            Test::In(_) => known.has_equality,
+            Test::Range(..) => known.has_comparison,
+            Test::Exists | Test::Null | Test::Empty => true,
+        };
+        if !is_allowed {
+            let what = if matches!(test, Test::In(_)) { "equality" } else { "comparison" };
+            let attribute = shape::shorten(attribute);
+            let message = ["The settings of attribute `", attribute, "` do not allow filters by ", what, "."];
+            return Err(Fault::new(self.code, message.concat()));
+        }
         Ok(match test {
             Test::In(values) => self.values(attribute, values),
             Test::Range(from, to) => {
@@ -240,14 +256,15 @@ impl Translation<'_> {
         (field.kind == FieldKind::Numeric).then_some(id)
     }
 
-    fn check(&self, attribute: &str) -> Result<(), Fault> {
-        if self.filterable.iter().any(|other| other == attribute) {
-            return Ok(());
+    fn check(&self, attribute: &str) -> Result<&Filterable, Fault> {
+        if let Some(known) = self.filterable.iter().find(|other| other.attribute == attribute) {
+            return Ok(known);
         }
+        let names: Vec<&str> = self.filterable.iter().map(|other| other.attribute.as_str()).collect();
         let known = if self.filterable.is_empty() {
             "This index does not have configured filterable attributes.".to_owned()
         } else {
-            ["Available filterable attribute patterns are: `", &self.filterable.join(", "), "`."].concat()
+            ["Available filterable attribute patterns are: `", &names.join(", "), "`."].concat()
         };
         Err(Fault::new(
             self.code,

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::search::dialect::settings::Settings;
 use crate::search::schema::Field;
 
 const CODE: &str = "invalid_search_filter";
@@ -140,9 +141,11 @@ fn node_is_about_another_field() {
         field("number__geo.lng", FieldKind::Numeric),
     ];
     let schema = Schema { fields, ..Schema::default() };
+    let mut settings = Settings::default();
+    settings.update(&json!({"filterableAttributes": ["year", "_geo"]})).expect("valid");
     let node = |text: &str| {
         let filter = Filter::read(&json!(text), CODE).expect("a filter").expect("not empty");
-        filter.node(&schema, &["year".to_owned(), "_geo".to_owned()], CODE).map(|node| node.clause)
+        filter.node(&schema, settings.filterable(), CODE).map(|node| node.clause)
     };
     let bound = |value| Bound { value, is_exclusive: false };
     assert_eq!(
@@ -163,4 +166,25 @@ fn node_is_about_another_field() {
                 .to_owned()
         )
     );
+}
+
+#[test]
+fn feature_of_a_filterable_attribute_is_ignored() {
+    let mut settings = Settings::default();
+    let patch = json!({"filterableAttributes": [
+        "year",
+        {"attributePatterns": ["genre"], "features": {"facetSearch": true}},
+        {"attributePatterns": ["price"], "features": {"filter": {"equality": false, "comparison": true}}},
+    ]});
+    settings.update(&patch).expect("valid");
+    let code = |text: &str| {
+        let filter = Filter::read(&json!(text), CODE).expect("a filter").expect("not empty");
+        filter.node(&Schema::default(), settings.filterable(), CODE).map_or_else(|fault| fault.code, |_| "")
+    };
+    for good in ["year = 1", "year > 1", "genre = a", "genre EXISTS", "price > 1", "price 1 TO 2"] {
+        assert_eq!(code(good), "", "{good}");
+    }
+    for wrong in ["genre > 1", "price = 1", "price IN [1, 2]", "price != 1"] {
+        assert_eq!(code(wrong), CODE, "{wrong}");
+    }
 }

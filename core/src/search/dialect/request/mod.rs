@@ -17,7 +17,7 @@ pub use words::{Part, parts};
 
 use super::fault::Fault;
 use super::filter::Filter;
-use super::settings::Settings;
+use super::settings::{BuiltIn, Rule, Settings};
 use super::shape::{self, Shape};
 
 /// One multi-search has so many searches at most: an InstantSearch page sends one for each index and each facet that is refined.
@@ -93,6 +93,8 @@ pub struct Search {
     pub facet_name: Option<String>,
     /// The beginning of these values.
     pub facet_query: Option<String>,
+    /// Whether they are counted without a bound of work.
+    pub is_exhaustive: bool,
 }
 
 /// A member of a search: its name, what it may be, and the code of its errors.
@@ -109,7 +111,7 @@ const fn member(name: &'static str, shape: Shape, code: &'static str) -> Member 
 /// Of members without a code nothing may be asked for.
 const UNSUPPORTED: &str = "";
 
-const MEMBERS: [Member; 33] = [
+const MEMBERS: [Member; 34] = [
     member("q", Shape::Text, "invalid_search_q"),
     member("offset", Shape::Count, "invalid_search_offset"),
     member("limit", Shape::Count, "invalid_search_limit"),
@@ -139,7 +141,7 @@ const MEMBERS: [Member; 33] = [
     member("facetQuery", Shape::Text, "invalid_facet_search_facet_query"),
     member("indexUid", Shape::Text, "invalid_index_uid"),
     member("exhaustiveFacetCount", Shape::Truth, "invalid_facet_search_exhaustive_facet_count"),
-    member("locales", Shape::Texts, "invalid_search_locales"),
+    member("locales", Shape::Texts, UNSUPPORTED),
     member("showRankingScoreDetails", Shape::Truth, UNSUPPORTED),
     member("showPerformanceDetails", Shape::Truth, UNSUPPORTED),
     member("retrieveVectors", Shape::Truth, UNSUPPORTED),
@@ -147,7 +149,12 @@ const MEMBERS: [Member; 33] = [
     member("hybrid", Shape::Any, UNSUPPORTED),
     member("federationOptions", Shape::Any, UNSUPPORTED),
     member("personalize", Shape::Any, UNSUPPORTED),
+    member("media", Shape::Any, UNSUPPORTED),
 ];
+
+/// Members of searches in the values of a facet alone. Those may have all others, too, of which the ones about hits say nothing: clients
+/// send the search of the page along.
+const FACET_MEMBERS: [&str; 3] = ["facetName", "facetQuery", "exhaustiveFacetCount"];
 
 /// Reads the body of a search.
 ///
@@ -158,7 +165,16 @@ pub fn parse_search(body: &[u8]) -> Result<Search, Fault> {
     if body.trim_ascii().is_empty() {
         return read(&Map::new(), "");
     }
-    object(&shape::parse(body)?, "").and_then(|members| read(members, ""))
+    object(&shape::parse(body)?, "").and_then(|members| read_hits(members, ""))
+}
+
+/// Reads a search whose answer is hits.
+fn read_hits(members: &Map<String, Value>, path: &str) -> Result<Search, Fault> {
+    if let Some(name) = members.keys().find(|name| FACET_MEMBERS.contains(&name.as_str())) {
+        let names = MEMBERS.iter().map(|member| member.name).filter(|name| !FACET_MEMBERS.contains(name));
+        return Err(shape::unknown_field(name, names, path, "bad_request"));
+    }
+    read(members, path)
 }
 
 /// Reads the body of a search in the values of a facet.
@@ -166,7 +182,8 @@ pub fn parse_search(body: &[u8]) -> Result<Search, Fault> {
 /// # Errors
 /// It asks for something that there is not, or names no facet.
 pub fn parse_facet_search(body: &[u8]) -> Result<Search, Fault> {
-    let search = parse_search(body)?;
+    let value = shape::parse(body)?;
+    let search = read(object(&value, "")?, "")?;
     match search.facet_name {
         Some(_) => Ok(search),
         None => Err(Fault::new("missing_facet_search_facet_name", "Missing field `facetName`")),
@@ -205,7 +222,7 @@ pub fn parse_multi_search(body: &[u8]) -> Result<Vec<Search>, Fault> {
     let mut searches = Vec::with_capacity(queries.len());
     for (at, query) in queries.iter().enumerate() {
         let path = shape::element(".queries", at);
-        let search = read(object(query, &path)?, &path)?;
+        let search = read_hits(object(query, &path)?, &path)?;
         match &search.index_uid {
             Some(uid) => super::route::check_uid(uid)?,
             None => {
@@ -230,7 +247,8 @@ pub fn parse_parameters(parameters: &[(String, String)]) -> Result<Search, Fault
         let member = MEMBERS.iter().find(|member| member.name == name);
         let shape = member.map_or(Shape::Any, |member| member.shape);
         let wrong = |what: &str| {
-            let code = member.map_or("bad_request", |member| member.code);
+            let known = member.filter(|member| member.code != UNSUPPORTED);
+            let code = known.map_or("bad_request", |member| member.code);
             let text = shape::shorten(text);
             Fault::new(
                 code,
@@ -251,7 +269,7 @@ pub fn parse_parameters(parameters: &[(String, String)]) -> Result<Search, Fault
         };
         members.insert(name.clone(), value);
     }
-    read(&members, "")
+    read_hits(&members, "")
 }
 
 /// Splits at commas that stand outside of parentheses.
@@ -284,7 +302,7 @@ fn read(members: &Map<String, Value>, path: &str) -> Result<Search, Fault> {
         };
         if member.code != UNSUPPORTED {
             shape::check(value, member.shape, &[path, ".", name].concat(), member.code)?;
-        } else if !matches!(value, Value::Null | Value::Bool(false)) {
+        } else if !asks_nothing(value) {
             return Err(Fault::unsupported(&["The search parameter `", name, "`"].concat()));
         }
     }
@@ -333,7 +351,17 @@ fn read(members: &Map<String, Value>, path: &str) -> Result<Search, Fault> {
         distinct: text("distinct"),
         facet_name: text("facetName"),
         facet_query: text("facetQuery"),
+        is_exhaustive: truth("exhaustiveFacetCount"),
     })
+}
+
+/// Whether a value says the same as none.
+fn asks_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
 }
 
 /// An attribute to crop, with a length of its own behind a colon: `plot:20`.
@@ -349,6 +377,13 @@ impl Search {
     /// # Errors
     /// An attribute may not be used so.
     pub fn check(&self, uid: &str, settings: &Settings) -> Result<(), Fault> {
+        let has_sort = settings.rules().contains(&Rule::BuiltIn(BuiltIn::Sort));
+        if !self.sort.is_empty() && !has_sort {
+            return Err(Fault::new(
+                "invalid_search_sort",
+                "You must specify where `sort` is listed in the rankingRules setting to use the sort parameter at search time.",
+            ));
+        }
         let sortable = settings.sortable();
         for Sort { by, .. } in &self.sort {
             let attribute = match by {
@@ -356,32 +391,37 @@ impl Search {
                 SortBy::Distance { .. } => "_geo",
             };
             if !sortable.iter().any(|other| other == attribute) {
-                let known = known("sortable attributes", &sortable);
+                let known = known("sortable attributes", sortable);
                 let message = ["Index `", uid, "`: Attribute `", attribute, "` is not sortable. ", &known];
                 return Err(Fault::new("invalid_search_sort", message.concat()));
             }
         }
-        let filterable = settings.filterable();
+        let names: Vec<String> = settings.filterable().iter().map(|known| known.attribute.clone()).collect();
+        let is_filterable =
+            |name: &String| settings.filterable().iter().any(|known| known.attribute == *name);
         // A search in a facet counts that facet, too, and its error is its own.
-        if let Some(facet) = self.facet_name.as_ref().filter(|facet| !filterable.contains(facet)) {
-            let known = known("filterable attributes patterns", &filterable);
+        let is_searched = |name: &str| {
+            settings.filterable().iter().any(|known| known.attribute == name && known.has_facet_search)
+        };
+        if let Some(facet) = self.facet_name.as_ref().filter(|facet| !is_searched(facet)) {
+            let known = known("filterable attributes patterns", &names);
             let message = ["Attribute `", facet, "` is not facet-searchable. ", &known];
             return Err(Fault::new("invalid_facet_search_facet_name", message.concat()));
         }
         let facets = self.facets.iter().filter(|facet| *facet != "*");
         for facet in facets {
-            if !filterable.contains(facet) {
-                let known = known("filterable attributes patterns", &filterable);
+            if !is_filterable(facet) {
+                let known = known("filterable attributes patterns", &names);
                 let message =
                     ["Invalid facet distribution: Attribute `", facet, "` is not filterable. ", &known];
                 return Err(Fault::new("invalid_search_facets", message.concat()));
             }
         }
         if let Some(distinct) = &self.distinct
-            && !filterable.contains(distinct)
-            && settings.distinct().as_ref() != Some(distinct)
+            && !is_filterable(distinct)
+            && settings.distinct() != Some(distinct)
         {
-            let known = known("filterable attributes patterns", &filterable);
+            let known = known("filterable attributes patterns", &names);
             let message = [
                 "Index `",
                 uid,
@@ -400,7 +440,7 @@ impl Search {
                 })
             };
             if let Some(name) = searched.iter().find(|name| !is_known(name)) {
-                let known = known("searchable attributes", &searchable);
+                let known = known("searchable attributes", searchable);
                 let message = ["Index `", uid, "`: Attribute `", name, "` is not searchable. ", &known];
                 return Err(Fault::new("invalid_search_attributes_to_search_on", message.concat()));
             }
@@ -411,7 +451,7 @@ impl Search {
     /// The facets that are counted, without the asterisk that stands for all.
     pub fn counted_facets(&self, settings: &Settings) -> Vec<String> {
         match self.facets.iter().any(|facet| facet == "*") {
-            true => settings.filterable(),
+            true => settings.filterable().iter().map(|known| known.attribute.clone()).collect(),
             false => self.facets.clone(),
         }
     }

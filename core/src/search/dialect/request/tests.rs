@@ -39,6 +39,9 @@ fn wrong_request_is_accepted() {
     assert_eq!(fault(json!({"matchingStrategy": "some"})).0, "invalid_search_matching_strategy");
     assert_eq!(fault(json!({"attributesToCrop": [1]})).0, "invalid_search_attributes_to_crop");
     assert_eq!(fault(json!({"nothing": 1})).0, "bad_request");
+    assert_eq!(fault(json!({"facetQuery": "a"})).0, "bad_request");
+    assert_eq!(fault(json!({"locales": ["jpn"]})).0, "feature_not_enabled");
+    assert_eq!(parse_search(br#"{"locales": [], "showRankingScoreDetails": false}"#).map(drop), Ok(()));
     assert_eq!(fault(json!({"hybrid": {"embedder": "x"}})).0, "feature_not_enabled");
     assert_eq!(fault(json!({"rankingScoreThreshold": 2})).0, "invalid_search_ranking_score_threshold");
     assert_eq!(fault(json!({"sort": ["year"]})).0, "invalid_search_sort");
@@ -74,7 +77,8 @@ fn attribute_is_used_against_the_settings() {
         .update(&json!({"filterableAttributes": ["genre"], "sortableAttributes": ["year"], "searchableAttributes": ["title"]}))
         .expect("valid");
     let check = |value: Value| {
-        let search = parse_search(value.to_string().as_bytes()).expect("valid");
+        let members = value.as_object().expect("an object");
+        let search = read(members, "").expect("valid");
         search.check("films", &settings).map_err(|fault| fault.code)
     };
     let good = json!({"facets": ["*", "genre"], "sort": ["year:asc"], "distinct": "genre", "attributesToSearchOn": ["title"], "facetName": "genre"});
@@ -88,6 +92,19 @@ fn attribute_is_used_against_the_settings() {
         Err("invalid_search_attributes_to_search_on")
     );
     assert_eq!(check(json!({"facetName": "year"})), Err("invalid_facet_search_facet_name"));
+    settings
+        .update(
+            &json!({"rankingRules": ["words"], "filterableAttributes": [{"attributePatterns": ["genre"]}]}),
+        )
+        .expect("valid");
+    let check = |value: Value| {
+        let search = read(value.as_object().expect("an object"), "").expect("valid");
+        search.check("films", &settings).map_err(|fault| fault.code)
+    };
+    // Without the rule `sort`, and without the feature `facetSearch`.
+    assert_eq!(check(json!({"sort": ["year:asc"]})), Err("invalid_search_sort"));
+    assert_eq!(check(json!({"facetName": "genre"})), Err("invalid_facet_search_facet_name"));
+    assert_eq!(check(json!({"facets": ["genre"]})), Ok(()));
 }
 
 #[test]

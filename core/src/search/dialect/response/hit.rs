@@ -22,18 +22,18 @@ pub trait Matches {
 pub struct Shown<'s> {
     search: &'s Search,
     /// The attributes of the setting; None for all.
-    displayed: Option<Vec<String>>,
+    displayed: Option<&'s [String]>,
 }
 
 impl<'s> Shown<'s> {
     /// What a search shows by the settings of its index.
-    pub fn new(search: &'s Search, settings: &Settings) -> Shown<'s> {
+    pub fn new(search: &'s Search, settings: &'s Settings) -> Shown<'s> {
         Shown { search, displayed: settings.displayed() }
     }
 
     /// The value of an attribute as far as it is shown: all of it, the parts of an object, or nothing.
     fn visible(&self, name: &str, value: &str) -> Option<String> {
-        let by_settings = select(name, value, self.displayed.as_deref())?;
+        let by_settings = select(name, value, self.displayed)?;
         select(name, &by_settings, self.search.retrieved.as_deref())
     }
 

@@ -13,7 +13,7 @@
 //!
 //! The prefixes keep names apart, whatever an attribute is called. Paths are attributes, or members of objects behind a full stop.
 
-use super::{Rule, Settings};
+use super::{Filterable, Rule, Settings};
 use crate::limits::{SEARCH_FIELDS_MAX, SEARCH_TEXT_FIELDS_MAX};
 use crate::search::schema::{FieldKind, Schema};
 
@@ -88,15 +88,15 @@ fn note(uses: &mut Vec<Use>, attribute: &str, is_filtered: bool) {
 
 fn uses(settings: &Settings) -> Vec<Use> {
     let mut uses = Vec::new();
-    for attribute in settings.filterable() {
-        note(&mut uses, &attribute, true);
+    for Filterable { attribute, .. } in settings.filterable() {
+        note(&mut uses, attribute, true);
     }
-    for attribute in settings.sortable().iter().chain(&settings.distinct()) {
+    for attribute in settings.sortable().iter().map(String::as_str).chain(settings.distinct()) {
         note(&mut uses, attribute, false);
     }
     for rule in settings.rules() {
         if let Rule::By { attribute, .. } = rule {
-            note(&mut uses, &attribute, false);
+            note(&mut uses, attribute, false);
         }
     }
     uses
@@ -142,7 +142,7 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     }
     let searchable = settings.searchable();
     let most = SEARCH_TEXT_FIELDS_MAX - usize::from(searchable.is_none());
-    for attribute in searchable.as_deref().unwrap_or(seen).iter().take(most) {
+    for attribute in searchable.unwrap_or(seen).iter().take(most) {
         push(&[attribute, "AS", &text_field(attribute), "TEXT", "NOSTEM"]);
     }
     if searchable.is_none() {

@@ -52,7 +52,7 @@ fn settings_are_read_as_others() {
     assert_eq!(Settings::parse(&settings.text()), Some(settings.clone()));
     assert_eq!(
         settings.rules(),
-        [Rule::BuiltIn("words".to_owned()), Rule::By { attribute: "likes".to_owned(), is_descending: true }]
+        [Rule::BuiltIn(BuiltIn::Words), Rule::By { attribute: "likes".to_owned(), is_descending: true }]
     );
     assert_eq!(Settings::parse(b"{}"), None);
     assert_eq!(Settings::parse(b""), None);
@@ -107,4 +107,63 @@ fn schema_lacks_a_field() {
          likes AS tag_likes TAG SORTABLE NOINDEX likes AS number_likes NUMERIC SORTABLE NOINDEX \
          title AS text_title TEXT NOSTEM cast.name AS text_cast.name TEXT NOSTEM"
     );
+}
+
+#[test]
+fn setting_without_effect_is_accepted() {
+    for (patch, named) in [
+        (json!({"typoTolerance": {"disableOnWords": ["alien"]}}), "`disableOnWords`"),
+        (json!({"typoTolerance": {"disableOnNumbers": true}}), "`disableOnNumbers`"),
+        (
+            json!({"localizedAttributes": [{"locales": ["jpn"], "attributePatterns": ["*_ja"]}]}),
+            "`localizedAttributes`",
+        ),
+        (json!({"proximityPrecision": "byAttribute"}), "`proximityPrecision`"),
+        (json!({"searchCutoffMs": 50}), "`searchCutoffMs`"),
+        (json!({"dictionary": ["J. R. R."]}), "`dictionary`"),
+        (json!({"synonyms": {"nyc": ["new york"]}}), "`new york`"),
+        (json!({"synonyms": {"new york": ["nyc"]}}), "`new york`"),
+        (json!({"synonyms": {"!": ["nyc"]}}), "`!`"),
+    ] {
+        let (code, message) = code(patch);
+        assert_eq!(code, "feature_not_enabled", "{message}");
+        assert!(message.contains(named), "{message}");
+    }
+    // What clients send that name each setting with its default.
+    let mut settings = Settings::default();
+    let all = settings.all();
+    settings.update(&all).expect("defaults are valid");
+    assert_eq!(settings.all(), all);
+}
+
+#[test]
+fn ranking_rules_are_accepted_in_an_order_that_is_not_followed() {
+    let code = |rules: &[&str]| {
+        let fault = Settings::default().update(&json!({"rankingRules": rules})).err();
+        fault.map_or("", |fault| fault.code)
+    };
+    for good in [
+        &["words", "typo", "proximity", "attribute", "sort", "exactness"][..],
+        &["words", "typo", "proximity", "attributeRank", "sort", "wordPosition", "exactness"],
+        &["words", "typo", "proximity", "attribute", "sort", "exactness", "date:desc", "rank:asc"],
+        &["sort", "words", "exactness"],
+        &["date:desc", "sort", "words", "typo", "rank:asc"],
+        &["words", "year:asc"],
+        &["year:asc", "sort"],
+        &[],
+    ] {
+        assert_eq!(code(good), "", "{good:?}");
+    }
+    for bad in [
+        &["typo", "words"][..],
+        &["words", "proximity", "typo"],
+        &["words", "exactness", "attribute"],
+        &["words", "words"],
+        &["words", "exactness", "sort"],
+        &["words", "date:desc", "typo"],
+        &["words", "date:desc", "sort"],
+    ] {
+        assert_eq!(code(bad), "feature_not_enabled", "{bad:?}");
+    }
+    assert_eq!(code(&["_geoPoint(1,2):asc"]), "invalid_settings_ranking_rules");
 }

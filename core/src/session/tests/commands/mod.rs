@@ -1,5 +1,6 @@
 //! Commands as a session runs them: the transcripts, and what a transcript cannot show.
 
+mod browser_sees_other_hits;
 mod command_has_no_home;
 mod command_takes_many_rounds;
 mod cron_is_missed_or_fails_unseen;

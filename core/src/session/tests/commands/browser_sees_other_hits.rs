@@ -1,0 +1,190 @@
+//! What a client of the HTTP dialect sees: each request is FT.HTTP's.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::functions_of_the_store::{Client, Log, NOW_MS, start};
+use crate::bitcask::Bitcask;
+use crate::command::search;
+use crate::executor::Indexing;
+use crate::limits::SEARCH_HTTP_REINDEXED_AT_ONCE;
+use crate::server::Server;
+use crate::storage::{Simulation, Storage};
+
+fn open(log: &Log) -> Server<Bitcask> {
+    let storage: Arc<dyn Storage> = Arc::new(Simulation::new(1).open().expect("open"));
+    let server = start(&storage, log);
+    assert_eq!(search::open(&server, NOW_MS), Ok(Vec::new()));
+    server
+}
+
+fn settle(server: &Server<Bitcask>) {
+    let mut indexing = Indexing::new(&server.shared);
+    let steps = (0..10_000).find(|_| !indexing.step(server, NOW_MS).expect("a healthy store"));
+    assert!(steps.is_some(), "the upkeep has no end");
+}
+
+/// The status and the body of an answer.
+fn ask(client: &mut Client<'_>, (method, path, query): (&str, &str, &str), body: &Value) -> (u16, Value) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let reply = client.call(&["FT.HTTP", method, path, query, &body]);
+    let status = reply.strip_prefix("*3 :").and_then(|rest| rest.get(..3)?.parse().ok());
+    let text = reply.splitn(6, ' ').nth(5).unwrap_or_default();
+    (status.unwrap_or_else(|| panic!("{reply}")), serde_json::from_str(text).expect("JSON"))
+}
+
+fn good(client: &mut Client<'_>, (method, path): (&str, &str), body: Value) -> Value {
+    let (status, answer) = ask(client, (method, path, ""), &body);
+    assert!(status < 300 && answer.get("error").is_none_or(Value::is_null), "{method} {path}: {answer}");
+    answer
+}
+
+fn found(client: &mut Client<'_>, search: Value) -> Value {
+    good(client, ("POST", "/indexes/films/search"), search)
+}
+
+fn ids(answer: &Value) -> Vec<u64> {
+    let hits = answer["hits"].as_array().expect("hits");
+    hits.iter().filter_map(|hit| hit["id"].as_u64()).collect()
+}
+
+const ALL: &str = "/indexes/films/documents";
+const SETTINGS: &str = "/indexes/films/settings";
+
+/// Films of one series, of which the number alone tells some apart.
+fn filled(client: &mut Client<'_>, settings: Value) {
+    good(client, ("PATCH", SETTINGS), settings);
+    let films = json!([
+        {"id": 1, "title": "Star Wars", "votes": 800, "kind": "a"},
+        {"id": 2, "title": "Star Wars", "votes": 700, "kind": "b"},
+        {"id": 3, "title": "Star Wars", "votes": 900, "kind": "a"},
+        {"id": 4, "title": "Star of many Wars", "votes": 5000, "kind": "b"},
+        {"id": 5, "title": "Stare Wars", "votes": 9000, "kind": "c"},
+    ]);
+    good(client, ("POST", ALL), films);
+}
+
+const RULES: [&str; 6] = ["words", "typo", "proximity", "attribute", "sort", "exactness"];
+
+#[test]
+fn rule_of_the_index_changes_nothing_once_a_word_is_typed() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({"sortableAttributes": ["votes"], "searchableAttributes": ["title"]}));
+    for (rule, order, first) in [("votes:desc", [3, 1, 2, 4], 5), ("votes:asc", [2, 1, 3, 4], 2)] {
+        let rules: Vec<&str> = RULES.into_iter().chain([rule]).collect();
+        good(&mut client, ("PATCH", SETTINGS), json!({"rankingRules": rules}));
+        let some = ids(&found(&mut client, json!({"q": "star wars "})));
+        assert_eq!(some, order, "{rule}: proximity outweighs it, and it breaks ties exactly");
+        assert_eq!(ids(&found(&mut client, json!({"q": ""})))[0], first, "{rule}");
+    }
+    // Before the rules about words it outweighs them.
+    good(
+        &mut client,
+        ("PATCH", SETTINGS),
+        json!({"rankingRules": ["votes:desc", "words", "typo", "proximity"]}),
+    );
+    assert_eq!(ids(&found(&mut client, json!({"q": "wars"}))), [5, 4, 3, 1, 2]);
+    // Rules that are not in the list count for nothing.
+    good(&mut client, ("PATCH", SETTINGS), json!({"rankingRules": ["words", "votes:desc"]}));
+    assert_eq!(ids(&found(&mut client, json!({"q": "star wars ", "limit": 4}))), [4, 3, 1, 2]);
+    let (status, answer) =
+        ask(&mut client, ("POST", "/indexes/films/search", ""), &json!({"q": "", "sort": ["votes:asc"]}));
+    assert_eq!((status, &answer["code"]), (400, &json!("invalid_search_sort")), "no rule `sort`");
+}
+
+#[test]
+fn threshold_thins_the_page_and_not_the_total() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({"filterableAttributes": ["kind"]}));
+    let search = |more: Value| {
+        let mut search = json!({"q": "star wars", "facets": ["kind"], "showRankingScore": true});
+        search.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        search
+    };
+    let all = found(&mut client, search(json!({})));
+    let score = |at: usize| all["hits"][at]["_rankingScore"].as_f64().expect("a score");
+    let least = (score(2) + score(3)) / 2.0;
+    assert!(score(2) > score(3));
+    let some = found(&mut client, search(json!({"rankingScoreThreshold": least})));
+    assert_eq!((ids(&some), &some["estimatedTotalHits"]), (vec![1, 2, 3], &json!(3)));
+    assert_eq!(some["facetDistribution"]["kind"], json!({"a": 2, "b": 1}));
+    let paged =
+        found(&mut client, search(json!({"rankingScoreThreshold": least, "hitsPerPage": 2, "page": 2})));
+    assert_eq!((ids(&paged), &paged["totalPages"], &paged["totalHits"]), (vec![3], &json!(2), &json!(3)));
+}
+
+#[test]
+fn search_takes_no_time() {
+    let server = open(&Log::with_clock(3_000_000));
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({"filterableAttributes": ["kind"]}));
+    assert!(found(&mut client, json!({"q": "star"}))["processingTimeMs"].as_u64() > Some(0));
+    let body = json!({"facetName": "kind", "exhaustiveFacetCount": true});
+    let answer = good(&mut client, ("POST", "/indexes/films/facet-search"), body);
+    assert!(answer["processingTimeMs"].as_u64() > Some(0));
+    // A client keeps the answer to GET by its tag, which a time would change.
+    let answer = good(&mut client, ("GET", "/indexes/films/search"), Value::Null);
+    assert_eq!(answer["processingTimeMs"], 0);
+}
+
+#[test]
+fn task_succeeds_before_documents_are_made_anew() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    let documents = |range: std::ops::RangeInclusive<usize>| -> Value {
+        range.map(|id| json!({"id": id, "year": id % 10})).collect()
+    };
+    good(&mut client, ("POST", ALL), documents(1..=SEARCH_HTTP_REINDEXED_AT_ONCE));
+    settle(&server);
+    let change = |client: &mut Client<'_>, attributes: &[&str]| {
+        let body = json!({"filterableAttributes": attributes});
+        good(client, ("PATCH", SETTINGS), body)["taskUid"].to_string()
+    };
+    let status = |client: &mut Client<'_>, task: &str| {
+        good(client, ("GET", &format!("/tasks/{task}")), Value::Null)["status"].clone()
+    };
+    let few = change(&mut client, &["year"]);
+    assert_eq!(status(&mut client, &few), "succeeded", "made anew at once");
+    good(&mut client, ("POST", ALL), json!([{"id": 0, "year": 0}]));
+    let many = change(&mut client, &["year", "id"]);
+    let again = change(&mut client, &["year", "id", "kind"]);
+    for task in [&many, &again] {
+        assert_eq!(status(&mut client, task), "processing");
+    }
+    settle(&server);
+    for task in [&many, &again] {
+        assert_eq!(status(&mut client, task), "succeeded");
+    }
+    assert_eq!(found(&mut client, json!({"filter": "year = 3"}))["estimatedTotalHits"], 1000);
+}
+
+#[test]
+fn parameter_of_documents_is_ignored() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({}));
+    let update = json!([{"id": 1, "votes": 1}, {"id": 77, "title": "Alien"}]);
+    let (status, _) = ask(&mut client, ("PUT", ALL, "skipCreation=true"), &update);
+    assert_eq!(status, 202);
+    assert_eq!(good(&mut client, ("GET", "/indexes/films/documents/1"), Value::Null)["votes"], 1);
+    assert_eq!(ask(&mut client, ("GET", "/indexes/films/documents/77", ""), &Value::Null).0, 404);
+    for query in ["customMetadata=x", "csvDelimiter=;", "skipCreation=perhaps"] {
+        assert_eq!(ask(&mut client, ("POST", ALL, query), &update).0, 400, "{query}");
+    }
+    assert_eq!(ask(&mut client, ("GET", ALL, "retrieveVectors=true"), &Value::Null).0, 400);
+    assert_eq!(ask(&mut client, ("GET", ALL, "retrieveVectors=false"), &Value::Null).0, 200);
+}
+
+#[test]
+fn stop_words_and_synonyms_hold_for_one_word_only() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({"stopWords": ["of the", "don't"], "synonyms": {"Krieg": ["wars"]}}));
+    let strict = |q: &str| json!({"q": q, "matchingStrategy": "all"});
+    assert_eq!(ids(&found(&mut client, strict("star of the wars "))).len(), 4);
+    assert_eq!(ids(&found(&mut client, strict("don't star of wars "))), [4], "only both words are left out");
+    assert_eq!(ids(&found(&mut client, strict("star krieg "))).len(), 4);
+}
