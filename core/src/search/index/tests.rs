@@ -330,7 +330,7 @@ fn head_of_a_segment_lacks_a_frequent_word() {
     let all: Vec<Document> = (1..3000)
         .map(|id| {
             let word = |random: &mut fastrand::Rng| {
-                format!("{}{}", ["w", "é"][random.usize(..2)], random.u32(1..3000) / random.u32(1..3000))
+                format!("{}{}", ["w", "é"][random.usize(..2)], random.u32(1..3000) / random.u32(1..6))
             };
             let text = (0..8).map(|_| word(&mut random)).collect::<Vec<String>>().join(" ");
             Document {
