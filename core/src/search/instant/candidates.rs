@@ -6,7 +6,7 @@ use crate::search::index::part::{BLOCK, Block, List, Part, Position, Postings, R
 use crate::search::index::rank_of;
 use crate::search::sorted;
 
-use super::progress::{Candidate, Search};
+use super::progress::{Candidate, Reading, Search};
 use super::weights::Weights;
 use super::words::{Expansion, Expansions};
 
@@ -26,19 +26,20 @@ fn place_of(candidate: &Candidate) -> u64 {
 
 impl Search<'_> {
     /// Finds all candidates of all readings of a query, view by view; a document that several readings find is there once.
-    pub(super) fn run(&mut self, readings: &[Vec<&Expansions>]) -> Result<(), Failure> {
+    pub(super) fn run(&mut self, readings: &[Reading<'_>]) -> Result<(), Failure> {
         self.scratch.found.clear();
         self.scratch.close.clear();
         let mut first = 0;
-        for (number, words) in (0..).zip(readings) {
+        for (number, reading) in (0..).zip(readings) {
             let base = self.scratch.found.len();
-            self.read(words)?;
+            self.read(reading)?;
             if number == 0 {
                 first = self.scratch.found.len();
             }
             for candidate in self.scratch.found.iter_mut().skip(base).filter(|_| number > 0) {
                 candidate.reading = number;
-                candidate.score += self.request.weights.joined;
+                candidate.joined = reading.joined;
+                candidate.score += reading.bonus;
             }
         }
         if self.scratch.found.len() > first {
@@ -57,9 +58,17 @@ impl Search<'_> {
     }
 
     /// Appends the candidates of one reading.
-    fn read(&mut self, words: &[&Expansions]) -> Result<(), Failure> {
+    fn read(&mut self, reading: &Reading<'_>) -> Result<(), Failure> {
+        let words = &reading.words;
         for (number, view) in (0u16..).zip(self.views) {
             let allowed = self.allowed.get(usize::from(number)).and_then(Option::as_ref).unwrap_or(view.live);
+            let within = reading.within.and_then(|within| within.get(usize::from(number)));
+            let both = within.map(|within| {
+                let mut both = allowed.clone();
+                both.keep(within);
+                both
+            });
+            let allowed = both.as_ref().unwrap_or(allowed);
             let base = self.scratch.found.len();
             if words.is_empty() {
                 self.request.meter.work(u64::from(view.part.places()))?;
@@ -145,14 +154,26 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Puts what more words have found before the rest.
+    /// Puts what more words have found before the rest. Fewer words find the same, but for matches in which neighbours are one word.
     pub(super) fn prefer(&mut self, before: &mut [Candidate]) {
         sorted::by_key(before, place_of);
+        let mut is_there = vec![false; before.len()];
         for candidate in &mut self.scratch.found {
-            if let Ok(at) = before.binary_search_by_key(&place_of(candidate), place_of) {
-                let score = before.get(at).map_or(0, |before| before.score);
-                candidate.score = score.saturating_add(MORE_WORDS_SCORE);
+            if let Ok(at) = before.binary_search_by_key(&place_of(candidate), place_of)
+                && let (Some(before), Some(is_there)) = (before.get(at), is_there.get_mut(at))
+            {
+                *is_there = true;
+                candidate.score = before.score.saturating_add(MORE_WORDS_SCORE);
+                candidate.joined = before.joined;
             }
+        }
+        for (before, _) in before.iter().zip(is_there).filter(|(_, is_there)| !is_there) {
+            let score = before.score.saturating_add(MORE_WORDS_SCORE);
+            self.scratch.found.push(Candidate {
+                score,
+                matched: before.matched.saturating_sub(1),
+                ..*before
+            });
         }
         // The best are no longer among those alone that were looked at closely.
         self.scratch.close.clear();

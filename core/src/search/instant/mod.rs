@@ -16,6 +16,7 @@ mod marks;
 mod progress;
 mod rank;
 mod relevance;
+mod split;
 mod weights;
 mod words;
 
@@ -34,8 +35,9 @@ use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
 
-use progress::{Candidate, Search};
+use progress::{Candidate, Reading, Search};
 use relevance::Relevance;
+use split::Split;
 use words::Expansions;
 
 /// How many words of a query count. The words after them are ignored: a page of text pasted into the search box would cost too much.
@@ -245,16 +247,33 @@ pub fn search(
         } else {
             Vec::new()
         };
-        let mut readings = vec![expansions.iter().collect::<Vec<&Expansions>>()];
+        let split = if may_have_typos && dropped == 0 && words.len() < WORDS_MAX {
+            search.split(schema, words.get(fixed..).unwrap_or_default())?
+        } else {
+            Vec::new()
+        };
+        let plain: Vec<&Expansions> = expansions.iter().collect();
+        let mut readings = vec![Reading { words: plain.clone(), within: None, bonus: 0, joined: 0 }];
         for (at, joined) in &joined {
             // One word instead of the two.
-            let mut reading: Vec<&Expansions> = expansions.iter().collect();
-            reading.splice(fixed + at..fixed + at + 2, [joined]);
-            readings.push(reading);
+            let mut words = plain.clone();
+            words.splice(fixed + at..fixed + at + 2, [joined]);
+            readings.push(Reading { words, within: None, bonus: request.weights.joined, joined: 1 });
+        }
+        for Split { at, parts, within } in &split {
+            let mut words = plain.clone();
+            words.splice(fixed + at..fixed + at + 1, parts);
+            readings.push(Reading {
+                words,
+                within: Some(within),
+                bonus: request.weights.split(),
+                joined: -1,
+            });
         }
         answer.has_typos = may_have_typos;
         answer.words_used = expansions.len() - fixed;
-        answer.is_exhaustive = readings.iter().flatten().all(|expansions| expansions.is_whole());
+        answer.is_exhaustive =
+            readings.iter().all(|reading| reading.words.iter().all(|word| word.is_whole()));
         search.run(&readings)?;
         if !expansions.is_empty() {
             search.rank(&readings)?;
@@ -318,6 +337,23 @@ fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result
     if clauses.is_empty() {
         return Ok(allowed);
     }
+    for (bits, matching) in allowed.iter_mut().zip(matching(schema, views, request, Clause::And(clauses))?) {
+        let mut matching = matching;
+        if let Some(bits) = bits.as_ref() {
+            matching.keep(bits);
+        }
+        *bits = Some(matching);
+    }
+    Ok(allowed)
+}
+
+/// The documents of each view that match a clause exactly.
+fn matching(
+    schema: &Schema,
+    views: &[View<'_>],
+    request: &Request<'_>,
+    clause: Clause,
+) -> Result<Vec<Bits>, Failure> {
     let options = Options {
         scorer: Scorer::DocScore,
         needs_scores: false,
@@ -333,14 +369,8 @@ fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result
         statistics: None,
         meter: Meter { work: 0.into(), work_max: request.meter.work_max, may_take: request.meter.may_take },
     };
-    let matches = evaluate(schema, views, &Clause::And(clauses).into(), &options)?;
+    let matches = evaluate(schema, views, &clause.into(), &options)?;
     request.meter.work(options.meter.work.get())?;
-    for (hits, (bits, view)) in matches.views.iter().zip(allowed.iter_mut().zip(views)) {
-        let mut matching = Bits::of(view.part.places(), &hits.places);
-        if let Some(bits) = bits.as_ref() {
-            matching.keep(bits);
-        }
-        *bits = Some(matching);
-    }
-    Ok(allowed)
+    let bits = matches.views.iter().zip(views).map(|(hits, view)| Bits::of(view.part.places(), &hits.places));
+    Ok(bits.collect())
 }

@@ -3,6 +3,7 @@
 use crate::search::bits::Bits;
 use crate::search::index::part::View;
 
+use super::words::Expansions;
 use super::{Request, Scratch, WORDS_MAX};
 
 /// A document that has the words so far.
@@ -18,8 +19,21 @@ pub(super) struct Candidate {
     pub(super) matched: u8,
     /// By which reading of the query it was found.
     pub(super) reading: u8,
+    /// How many words that are neighbours in the query are one word in it; less than none where one word is two.
+    pub(super) joined: i8,
     /// The expansion of each word that counted most.
     pub(super) expansions: [u16; WORDS_MAX],
+}
+
+/// A way to read the words of a query.
+pub(super) struct Reading<'r> {
+    pub(super) words: Vec<&'r Expansions>,
+    /// The documents of each view that may match, if not all.
+    pub(super) within: Option<&'r [Bits]>,
+    /// What its matches are ahead of those of the plain reading.
+    pub(super) bonus: i32,
+    /// How many words of the query it has more than words that have to match; less than none where a word is two.
+    pub(super) joined: i8,
 }
 
 /// A query on its way.

@@ -4,7 +4,7 @@ use crate::search::evaluate::Failure;
 use crate::search::sorted;
 
 use super::choose::by_score;
-use super::progress::Search;
+use super::progress::{Reading, Search};
 use super::weights::CLOSE_SCORE;
 use super::words::Expansions;
 
@@ -16,18 +16,18 @@ const POSITIONS_MAX: usize = 64;
 
 impl Search<'_> {
     /// Looks closer at the best candidates.
-    pub(super) fn rank(&mut self, readings: &[Vec<&Expansions>]) -> Result<(), Failure> {
+    pub(super) fn rank(&mut self, readings: &[Reading<'_>]) -> Result<(), Failure> {
         if !self.request.sort.is_empty() && self.request.relevance_min.is_none() {
             return Ok(());
         }
         let mut best = std::mem::take(&mut self.scratch.close);
         self.best(&mut best)?;
-        for (number, words) in (0u8..).zip(readings) {
+        for (number, reading) in (0u8..).zip(readings) {
             let of_reading = |at: &u32| {
                 self.scratch.found.get(*at as usize).is_some_and(|candidate| candidate.reading == number)
             };
             let same: Vec<u32> = best.iter().copied().filter(of_reading).collect();
-            self.look(words, &same)?;
+            self.look(&reading.words, &same)?;
         }
         self.scratch.close = best;
         Ok(())

@@ -48,7 +48,7 @@ impl Relevance {
         let score = candidate.score.saturating_add(STEP_MARGIN);
         let own = score.rem_euclid(CLOSE_SCORE) - STEP_MARGIN;
         // Words that were dropped after it had matched them, and two that are one in it.
-        let more = score.div_euclid(MORE_WORDS_SCORE) + i32::from(candidate.reading > 0);
+        let more = score.div_euclid(MORE_WORDS_SCORE) + i32::from(candidate.joined);
         let words = i32::from(candidate.matched) + more;
         (f64::from(own + words * WORD) / f64::from(self.best)).clamp(0.0, 1.0)
     }

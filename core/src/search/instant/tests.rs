@@ -170,6 +170,31 @@ fn words_are_dropped_from_the_end_and_more_words_come_first() {
     assert_eq!(index.search(&["red", "boat"], &|_| {}).words_used, 1);
 }
 
+#[test]
+fn a_match_in_which_two_words_are_one_is_lost_when_words_are_dropped() {
+    let index = Index::of(&[("Braveheart", "", "x", 0.0), ("A brave woman", "", "x", 900.0)]);
+    assert_eq!(index.ids(&["brave", "heart"]), [1, 2]);
+    let cut = index.search(&["brave", "heart"], &|request| request.relevance_min = Some(0.9));
+    assert_eq!(cut.total, 1);
+}
+
+#[test]
+fn a_word_is_two_words_of_a_document() {
+    let rows = [
+        ("The man and a spider", "", "x", 900.0),
+        ("Spider-Man", "", "x", 0.0),
+        ("Spiderman", "", "x", 0.0),
+        ("Iron Man", "", "x", 0.0),
+    ];
+    let index = Index::of(&rows);
+    assert_eq!(index.ids(&["spiderman"]), [3, 2], "the word itself comes first");
+    let answer = index.search(&["ironman"], &|_| {});
+    assert_eq!((answer.hits[0].id, answer.total), (4, 1));
+    assert!(answer.hits[0].relevance < 1.0);
+    let exact = |request: &mut Request<'_>| request.typos = Typos { one_min: None, two_min: 0 };
+    assert_eq!(index.search(&["ironman"], &exact).total, 0, "as typos it may be forbidden");
+}
+
 const RISING: SortKey = SortKey { field: NUMBER, is_number: true, is_descending: false };
 const FALLING: SortKey = SortKey { is_descending: true, ..RISING };
 

@@ -76,6 +76,11 @@ impl Weights {
         Table { field, position: self.position, occurrence: self.occurrence }
     }
 
+    /// What a match in which a word is two words is ahead of one with the word: as much behind as by a typo, and one word less counts.
+    pub(super) fn split(&self) -> i32 {
+        -(self.field[0] + self.exact[0] + self.typo)
+    }
+
     pub(super) fn popularity(&self, number: Option<f64>) -> i32 {
         let number = number.unwrap_or(0.0).clamp(0.0, f64::from(u32::MAX - 1)) as u32;
         (32 - (number + 1).leading_zeros()) as i32 * self.popularity
