@@ -9,6 +9,7 @@
 mod bytes;
 mod delta;
 mod document;
+mod heads;
 mod merge;
 mod occurrences;
 pub mod part;

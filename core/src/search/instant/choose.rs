@@ -108,6 +108,36 @@ pub(super) fn by_score(
     Ok(())
 }
 
+/// Compares two candidates with the same score: in the order that the request says, then of ids.
+pub(super) fn tied(
+    views: &[View<'_>],
+    request: &Request<'_>,
+    first: &Candidate,
+    second: &Candidate,
+) -> Ordering {
+    let part = |candidate: &Candidate| views.get(usize::from(candidate.view)).map(|view| view.part);
+    let mut result = Ordering::Equal;
+    for key in request.ties {
+        result = result.then_with(|| {
+            if key.is_number {
+                let number = |candidate: &Candidate| part(candidate)?.number(key.field, candidate.place);
+                present(number(first), number(second), key.is_descending, |a, b| a.total_cmp(b))
+            } else {
+                let text = |candidate: &Candidate| {
+                    Some(part(candidate)?.sort_text(key.field, candidate.place)?.to_vec())
+                };
+                present(text(first), text(second), key.is_descending, Ord::cmp)
+            }
+        });
+    }
+    result.then_with(|| id_of(views, first).cmp(&id_of(views, second)))
+}
+
+/// The text by which a candidate is sorted.
+fn text<'v>(views: &[View<'v>], candidate: &Candidate, field: FieldId) -> Option<&'v [u8]> {
+    views.get(usize::from(candidate.view))?.part.sort_text(field, candidate.place)
+}
+
 /// The id of a candidate's document.
 pub(super) fn id_of(views: &[View<'_>], candidate: &Candidate) -> Option<DocumentId> {
     Some(views.get(usize::from(candidate.view))?.part.id(candidate.place))
@@ -154,10 +184,6 @@ impl<'v> Values<'v> {
         Ok(Values { views, keys, numbers: keys.iter().map(read).collect::<Result<_, Failure>>()? })
     }
 
-    fn text(&self, candidate: &Candidate, field: FieldId) -> Option<&'v [u8]> {
-        self.views.get(usize::from(candidate.view))?.part.sort_text(field, candidate.place)
-    }
-
     /// Compares two candidates, each with its place among those that were read.
     fn compare(&self, (a, first): (u32, &Candidate), (b, second): (u32, &Candidate)) -> Ordering {
         let mut result = Ordering::Equal;
@@ -167,7 +193,7 @@ impl<'v> Values<'v> {
                 if key.is_number {
                     present(number(a), number(b), key.is_descending, |a, b| a.total_cmp(b))
                 } else {
-                    let texts = (self.text(first, key.field), self.text(second, key.field));
+                    let texts = (text(self.views, first, key.field), text(self.views, second, key.field));
                     present(texts.0, texts.1, key.is_descending, Ord::cmp)
                 }
             });

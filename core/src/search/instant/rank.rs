@@ -3,8 +3,8 @@
 use crate::search::evaluate::Failure;
 use crate::search::sorted;
 
-use super::choose::by_score;
-use super::progress::{Reading, Search};
+use super::choose::{by_score, tied};
+use super::progress::{Candidate, Reading, Search};
 use super::weights::CLOSE_SCORE;
 use super::words::Expansions;
 
@@ -61,9 +61,14 @@ impl Search<'_> {
     fn best(&self, best: &mut Vec<u32>) -> Result<(), Failure> {
         let found = &self.scratch.found;
         best.clear();
-        let mut least = i32::MIN;
+        // The last of those that were kept.
+        let mut last: Option<&Candidate> = None;
+        let is_behind = |candidate: &Candidate, last: &Candidate| {
+            let by_score = last.score.cmp(&candidate.score);
+            by_score.then_with(|| tied(self.views, self.request, candidate, last)).is_gt()
+        };
         for (at, candidate) in (0..).zip(found) {
-            if candidate.score < least {
+            if last.is_some_and(|last| is_behind(candidate, last)) {
                 continue;
             }
             best.push(at);
@@ -71,10 +76,7 @@ impl Search<'_> {
             if best.len() >= CLOSE_MAX * 4 {
                 by_score(self.views, self.request, found, best)?;
                 best.truncate(CLOSE_MAX);
-                least = best
-                    .last()
-                    .and_then(|at| found.get(*at as usize))
-                    .map_or(least, |candidate| candidate.score);
+                last = best.last().and_then(|at| found.get(*at as usize));
             }
         }
         if best.len() > CLOSE_MAX {

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use crate::search::text::{self, Language};
 
 use super::bytes::put;
+use super::heads::Heads;
 pub(super) use read::within;
 
 use super::part::{BLOCK, DocumentId};
@@ -53,6 +54,7 @@ pub struct Delta {
     /// Factors of scores; a document beyond the end has 1.
     scores: Vec<f32>,
     columns: Vec<Columns>,
+    heads: Heads,
 }
 
 /// Where postings go on within a buffer.
@@ -217,8 +219,13 @@ impl Delta {
         }
     }
 
-    /// Bytes of memory that it takes.
+    /// Bytes of memory that it takes: its documents, and what queries may remember of them.
     pub fn memory_bytes(&self) -> usize {
+        let own = self.documents_bytes();
+        own + Heads::bytes_max(own)
+    }
+
+    fn documents_bytes(&self) -> usize {
         let documents = self.ids.capacity() * 8
             + (self.order.capacity() + self.key_ends.capacity()) * 4
             + self.keys.capacity();

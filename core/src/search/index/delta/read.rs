@@ -1,10 +1,12 @@
 //! A delta as a part.
 
+use std::sync::Arc;
+
 use super::dictionary::Dictionary;
 use super::postings::DeltaPostings;
 use super::{Delta, stem_key};
 use crate::search::bits::Bits;
-use crate::search::index::part::{DocumentId, List, Part, Postings, TermVisitor, Walk};
+use crate::search::index::part::{DocumentId, Head, List, Part, Postings, TermVisitor, Walk};
 use crate::search::index::prepare::degrees;
 use crate::search::index::write::Whole;
 use crate::search::query::Bound;
@@ -79,6 +81,10 @@ impl Part for Delta {
 
     fn words(&self, from: &[u8], visit: TermVisitor<'_>) {
         walk(&self.words, 0, from, visit);
+    }
+
+    fn head(&self, prefix: &[u8]) -> Option<Arc<Head>> {
+        self.heads.of(prefix, (self.places(), self.documents_bytes()), &|from, visit| self.words(from, visit))
     }
 
     fn words_of_stem(&self, language: Language, stem: &[u8], visit: &mut dyn FnMut(&[u8])) {

@@ -5,15 +5,14 @@
 
 mod columns;
 mod dictionary;
-mod heads;
 mod postings;
 mod read;
 
 use super::bytes::{u32_at, u64_at};
+use super::heads::Heads;
 use super::part::DocumentId;
 use super::write::{FIXED_SECTIONS, HEADER, MAGIC, VERSION};
 use columns::Columns;
-use heads::Heads;
 
 /// A range of the bytes.
 #[derive(Clone, Copy, Debug, Default)]

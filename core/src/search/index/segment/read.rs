@@ -118,7 +118,8 @@ impl Part for Segment {
     }
 
     fn head(&self, prefix: &[u8]) -> Option<Arc<Head>> {
-        self.heads.of(self.dictionary(), prefix, self.bytes.len())
+        self.heads
+            .of(prefix, (self.places, self.bytes.len()), &|from, visit| self.dictionary().walk(from, visit))
     }
 
     fn words_of_stem(&self, language: Language, stem: &[u8], visit: &mut dyn FnMut(&[u8])) {
