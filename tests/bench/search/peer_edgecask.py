@@ -37,6 +37,11 @@ FIELDS = ("name", "short", "body", "section", "size", "popularity")
 SCHEMA = ("SCHEMA name TEXT WEIGHT 10 short TEXT WEIGHT 4 body TEXT section TAG SEPARATOR | SORTABLE"
           " size NUMERIC SORTABLE popularity NUMERIC SORTABLE").split()
 CREATE = ["FT.CREATE", "i", "ANALYZER", "INSTANT", "PREFIX", "1", "i:", *SCHEMA]
+# The same index as a browser's library makes it.
+WEB = [("POST", "/indexes", {"uid": "i", "primaryKey": "id"}),
+       ("PATCH", "/indexes/i/settings", {
+           "searchableAttributes": ["name", "short", "body"], "filterableAttributes": ["section", "size"],
+           "sortableAttributes": ["size"]})]
 
 
 class EdgeCask:
@@ -53,6 +58,14 @@ class EdgeCask:
 
     def stop(self):
         self.server.__exit__()
+
+    def web(self, method, path, body):
+        """The answer to a request of FT.HTTP."""
+        status, _, answer = self.ask("FT.HTTP" if path in ("/indexes", "/indexes/i/settings") else "FT.HTTP_RO",
+                                     method, path, "", json.dumps(body))
+        if not status.startswith(b"20"):
+            sys.exit(answer.decode())
+        return json.loads(answer)
 
     def clock(self):
         """Seconds of processor that the server's threads have taken, to the nanosecond."""
@@ -95,22 +108,19 @@ class EdgeCask:
             body = {"q": text, "limit": speed.TOP, "attributesToRetrieve": ["id"], "facets": [facets], "sort": [f"{sort}:asc"]}
             if size_max is not None:
                 body["filter"] = f"size <= {size_max}"
-            status, _, answer = self.ask("FT.HTTP_RO", "POST", "/indexes/i/search", "", json.dumps(body))
-            if status != b"200":
-                sys.exit(answer.decode())
-            return [hit["id"] for hit in json.loads(answer)["hits"]]
+            return [hit["id"] for hit in self.web("POST", "/indexes/i/search", body)["hits"]]
         words = ["FT.SEARCH", "i", speakable(text), "SCORER", "INSTANT", "POPULARITY", "popularity", "NOCONTENT",
                  "LIMIT", 0, speed.TOP]
         words += [] if cap is None else ["CAP", cap]
         return [name.decode().removeprefix("i:") for name in self.ask(*words)[1:]]
 
     def indexed(self):
-        """Waits until the index has all documents."""
+        """Waits until the index has all documents, and tells what FT.INFO says."""
         while True:
             facts = self.ask("FT.INFO", "i")
-            told = dict(zip(facts[::2], facts[1::2]))
-            if told[b"indexing"] in (b"0", 0):
-                return told
+            facts = dict(zip(facts[::2], facts[1::2]))
+            if facts[b"indexing"] == b"0":
+                return facts
             time.sleep(0.002)
 
 
@@ -152,10 +162,28 @@ def cost(options, folder):
                 path.unlink()
         engine.start()
         begin = time.monotonic()
-        told = engine.indexed()
-        print(f"  {name}: answers PING after {engine.server.started_s:.2f} s, has {int(told[b'num_docs'])} documents"
+        facts = engine.indexed()
+        print(f"  {name}: answers PING after {engine.server.started_s:.2f} s, has {int(facts[b'num_docs'])} documents"
               f" {time.monotonic() - begin:.2f} s later")
         engine.stop()
+
+
+def loaded(options, folder, create):
+    """An engine with an index and all documents."""
+    folder.mkdir()
+    engine = EdgeCask(options.edgecask, folder)
+    create(engine)
+    begin = engine.clock()
+    count = engine.load(options.documents)
+    engine.indexed()
+    print(f"edgecask: {count} documents, CPU {engine.clock() - begin:.1f} s", flush=True)
+    return engine
+
+
+def told(lines):
+    for line in lines:
+        print(line, flush=True)
+        yield line
 
 
 def main():
@@ -174,25 +202,25 @@ def main():
         if options.cost:
             cost(options, folder)
             return
-        (folder / "data").mkdir()
-        engine = EdgeCask(options.edgecask, folder / "data")
-        engine.ask(*CREATE)
-        begin = engine.clock()
-        count = engine.load(options.documents)
-        engine.indexed()
-        print(f"edgecask: {count} documents, CPU {engine.clock() - begin:.1f} s", flush=True)
+        engine = loaded(options, folder / "data", lambda engine: engine.ask(*CREATE))
         ways = {"edgecask": engine.search, "edgecask-exact": lambda *query: engine.search(*query, cap=0)}
         if options.answer:
             for name, search in ways.items():
                 lines = [f"{text}\t{','.join(search(text)[:speed.TOP])}\n" for text in relevance.read(options.answer)]
                 (options.out / f"{name}.answers.tsv").write_text("".join(lines), encoding="utf8")
+        lines = []
         if options.time:
-            with open(options.out / f"{options.documents.stem}.edgecask.results.tsv", "w", encoding="utf8") as out:
-                for name, search in ways.items():
-                    for line in speed.measure(name, queries.read(options.time), search, options.seconds, engine.clock):
-                        print(line, flush=True)
-                        out.write(line + "\n")
+            asked = queries.read(options.time)
+            plain = {name: each for name, each in asked.items() if not each[0][3]}
+            for name, search in ways.items():
+                lines += told(speed.measure(name, plain, search, options.seconds, engine.clock))
         engine.stop()
+        if options.time:
+            engine = loaded(options, folder / "web", lambda engine: [engine.web(*request) for request in WEB])
+            facets = {name: each for name, each in asked.items() if each[0][3]}
+            lines += told(speed.measure("edgecask", facets, engine.search, options.seconds, engine.clock))
+            engine.stop()
+            (options.out / f"{options.documents.stem}.edgecask.results.tsv").write_text("\n".join(lines) + "\n")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

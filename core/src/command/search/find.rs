@@ -118,7 +118,7 @@ impl Asked {
             root: with_filters(query.root, filters),
             nearest: query.nearest,
             scorer,
-            needs_scores: request.sort.is_none() || request.with_scores,
+            needs_scores: !is_instant && (request.sort.is_none() || request.with_scores),
             language: request.language.unwrap_or(schema.language),
             is_verbatim: request.verbatim,
             slop: request.slop,

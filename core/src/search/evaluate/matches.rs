@@ -28,7 +28,8 @@ pub fn evaluate(
     let known = match options.statistics {
         Some(known) => known,
         None if has_scores => {
-            let places = views.iter().map(|view| u64::from(view.part.places())).sum();
+            let unknown = views.iter().filter(|view| !view.has_words());
+            let places = unknown.map(|view| u64::from(view.part.places())).sum();
             options.meter.work(places)?;
             statistics(schema, views)
         }

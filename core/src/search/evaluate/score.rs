@@ -73,13 +73,16 @@ pub struct Statistics {
     pub words: f64,
 }
 
-/// Counts live documents and their words: a step for each document and text field.
+/// Counts live documents and their words: a step for each document and text field of a view that does not know them.
 pub fn statistics(schema: &Schema, views: &[View<'_>]) -> Statistics {
     let weights = Weights::new(schema);
     let mut statistics = Statistics::default();
     for view in views {
         statistics.documents += u64::from(view.live.count());
-        statistics.words += view.live.iter().map(|place| weights.length(view.part, place)).sum::<f64>();
+        let words = view.words(weights.text_fields());
+        // Weights and counts are whole numbers, so the order of the sum makes no difference.
+        statistics.words +=
+            weights.words.iter().zip(words.iter()).map(|(weight, words)| weight * *words as f64).sum::<f64>();
     }
     statistics
 }

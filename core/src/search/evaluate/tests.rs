@@ -219,7 +219,7 @@ fn random_trees_match_what_a_look_at_each_document_says() {
         let documents = documents(&mut rng, count);
         let dead: BTreeSet<u64> = (1..=count).filter(|_| rng.u8(0..4) == 0).collect();
         let parts = split(&schema, &mut rng, &documents, &dead);
-        let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part, live }).collect();
+        let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View::of(part, live)).collect();
         let scorers = [Scorer::Bm25Std, Scorer::DisMax, Scorer::DocScore];
         let mut options = options(scorers[rng.usize(0..3)], &boats);
         options.slop = rng.bool().then(|| rng.i64(0..5));
@@ -258,7 +258,7 @@ fn random_trees_match_what_a_look_at_each_document_says() {
             documents.iter().filter(|document| !dead.contains(&document.id)).cloned().collect();
         let whole = Naive::new(&schema, &rest);
         let all = Bits::all(rest.len() as u32);
-        let views = [View { part: &whole, live: &all }];
+        let views = [View::of(&whole, &all)];
         let again = evaluate(&schema, &views, &tree, &options).expect("no bounds");
         let again: Vec<(u64, f64)> = in_id_order(&views, &again, &options.meter)
             .expect("no bounds")
@@ -283,7 +283,8 @@ fn score_of(scorer: Scorer, texts: [&str; 2], tree: &Node) -> f64 {
         values: [(0, Value::Text(text.into()))].into(),
     });
     let part = Naive::new(&schema, &documents);
-    let views = [View { part: &part, live: &Bits::all(2) }];
+    let live = Bits::all(2);
+    let views = [View::of(&part, &live)];
     let options = options(scorer, &|_, _| {});
     let matches = evaluate(&schema, &views, tree, &options).expect("no bounds");
     top(&views, &matches, Order::Score, 0, 1, &options.meter).expect("no bounds")[0].score
@@ -331,7 +332,7 @@ fn the_first_come_in_order_and_ties_by_id() {
     let mut rng = Rng::with_seed(5);
     let documents = documents(&mut rng, 300);
     let parts = split(&schema, &mut rng, &documents, &BTreeSet::from([7, 8]));
-    let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part, live }).collect();
+    let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View::of(part, live)).collect();
     let options = options(Scorer::Bm25Std, &|_, _| {});
     let matches = evaluate(&schema, &views, &word("king"), &options).expect("no bounds");
     let orders = [
@@ -363,7 +364,7 @@ fn the_nearest_are_those_of_a_full_sort() {
     let mut rng = Rng::with_seed(6);
     let documents = documents(&mut rng, 400);
     let parts = split(&schema, &mut rng, &documents, &BTreeSet::from([7, 8]));
-    let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part, live }).collect();
+    let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View::of(part, live)).collect();
     let wanted = vector(&mut rng);
     let options = options(Scorer::Bm25Std, &|_, _| {});
     let matches = evaluate(&schema, &views, &word("king"), &options).expect("no bounds");
@@ -387,7 +388,7 @@ fn only_some_documents_and_fields() {
     let mut rng = Rng::with_seed(9);
     let documents = documents(&mut rng, 100);
     let parts = split(&schema, &mut rng, &documents, &BTreeSet::from([7, 8]));
-    let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part, live }).collect();
+    let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View::of(part, live)).collect();
     let mut options = options(Scorer::Bm25Std, &|_, _| {});
     options.in_documents = Some(&[3, 9, 7, 3, 1000]);
     let matches = evaluate(&schema, &views, &Clause::All.into(), &options).expect("no bounds");
@@ -406,7 +407,7 @@ fn too_much_work_memory_and_depth_end_with_an_error() {
     let schema = schema();
     let mut rng = Rng::with_seed(1);
     let parts = split(&schema, &mut rng.clone(), &documents(&mut rng, 50), &BTreeSet::new());
-    let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part, live }).collect();
+    let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View::of(part, live)).collect();
     let mut options = options(Scorer::DisMax, &|_, _| {});
     let prefix: Node = Clause::Word(Pattern::Prefix(b"r".to_vec())).into();
     options.meter.work_max = 10;

@@ -22,7 +22,7 @@ pub use document::{FieldValue, Source};
 pub use merge::{Merge, Size, freeze, plan};
 pub(in crate::search) use occurrences::rank_of;
 pub use part::{
-    BLOCK, Block, DocumentId, Head, List, Part, Position, Postings, Rank, TermVisitor, View, Walk,
+    BLOCK, Block, DocumentId, Head, List, Part, Position, Postings, Rank, TermVisitor, Totals, View, Walk,
 };
 pub use prepare::{Prepared, prepare};
 pub use segment::{Refused, Segment, index_number};

@@ -6,7 +6,8 @@
 //!
 //! Postings come in blocks of at most [`BLOCK`], so that the loops over them are the caller's, over plain arrays.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use crate::search::bits::Bits;
 use crate::search::query::Bound;
@@ -206,4 +207,64 @@ pub struct View<'p> {
     pub part: &'p dyn Part,
     /// The places whose documents are there: a bit each.
     pub live: &'p Bits,
+    /// What is known of all of these together, if somebody keeps it.
+    pub totals: Option<&'p Totals>,
+}
+
+impl<'p> View<'p> {
+    /// A part of whose live documents together nothing is known.
+    pub fn of(part: &'p dyn Part, live: &'p Bits) -> View<'p> {
+        View { part, live, totals: None }
+    }
+
+    /// How many words the live documents have in each of the first text fields.
+    pub fn words(&self, text_fields: u16) -> Cow<'p, [u64]> {
+        let View { part, live, totals } = *self;
+        let count = || {
+            let mut words = vec![0; usize::from(text_fields)];
+            live.iter().for_each(|place| each_field(&mut words, part, place, &mut |sum, more| *sum += more));
+            words
+        };
+        match totals {
+            Some(Totals(words)) => {
+                let words = words.get_or_init(count);
+                // A field that came later has no words that were counted.
+                if words.len() == usize::from(text_fields) { words.into() } else { count().into() }
+            }
+            None => count().into(),
+        }
+    }
+
+    /// Whether [`View::words`] takes no time.
+    pub fn has_words(&self) -> bool {
+        self.totals.is_some_and(|totals| totals.0.get().is_some())
+    }
+}
+
+/// How many words the live documents of a part have, by text field. Counted when it is first asked for; from then on whoever changes the
+/// live documents says so.
+#[derive(Clone, Debug, Default)]
+pub struct Totals(OnceLock<Vec<u64>>);
+
+impl Totals {
+    /// A document has come.
+    pub fn add(&mut self, part: &dyn Part, place: u32) {
+        if let Some(words) = self.0.get_mut() {
+            each_field(words, part, place, &mut |sum, more| *sum += more);
+        }
+    }
+
+    /// A document that was there has gone.
+    pub fn remove(&mut self, part: &dyn Part, place: u32) {
+        if let Some(words) = self.0.get_mut() {
+            each_field(words, part, place, &mut |sum, less| *sum = sum.saturating_sub(less));
+        }
+    }
+}
+
+/// Shows to `change` a number of each text field, and how many words the field has in a document.
+fn each_field(numbers: &mut [u64], part: &dyn Part, place: u32, change: &mut dyn FnMut(&mut u64, u64)) {
+    for (number, field) in numbers.iter_mut().zip(0..) {
+        change(number, part.field_words(field, place).into());
+    }
 }

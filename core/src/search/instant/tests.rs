@@ -74,7 +74,7 @@ impl Index {
         let weights = Weights::default();
         let mut request = request(words, &weights, &meter);
         change(&mut request);
-        let views: Vec<View<'_>> = self.parts.iter().map(|(part, live)| View { part, live }).collect();
+        let views: Vec<View<'_>> = self.parts.iter().map(|(part, live)| View::of(part, live)).collect();
         let mut scratch = Scratch::default();
         let answer = search(&self.schema, &views, &request, &mut scratch).expect("no bounds");
         // What another query has left behind changes nothing.
@@ -202,7 +202,7 @@ const FALLING: SortKey = SortKey { is_descending: true, ..RISING };
 fn tied(index: &Index, words: &[&str], key: SortKey, count: usize) -> Vec<u64> {
     let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
     let weights = Weights::default();
-    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();
+    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View::of(part, live)).collect();
     let request = Request { ties: &[key], popularity: None, count, ..request(words, &weights, &meter) };
     let answer = search(&index.schema, &views, &request, &mut Scratch::default()).expect("no bounds");
     answer.hits.iter().map(|hit| hit.id).collect()
@@ -299,7 +299,7 @@ fn phrases_negations_fields_and_synonyms() {
     assert_eq!(ids(&["york"], &meter), [1, 2, 3].into());
     let weights = Weights::default();
     let count = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
-    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();
+    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View::of(part, live)).collect();
     let run = |request: &Request<'_>| {
         let answer = search(&index.schema, &views, request, &mut Scratch::default()).expect("no bounds");
         answer.hits.iter().map(|hit| hit.id).collect::<BTreeSet<u64>>()
@@ -339,7 +339,7 @@ fn facets_ranges_sort_and_distinct() {
     let key = [SortKey { field: NUMBER, is_number: true, is_descending: true }];
     let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
     let weights = Weights::default();
-    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();
+    let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View::of(part, live)).collect();
     let mut sorted = Request { sort: &key, ..request(&["a"], &weights, &meter) };
     let ids = |request: &Request<'_>| {
         let answer = search(&index.schema, &views, request, &mut Scratch::default()).expect("no bounds");
@@ -386,7 +386,7 @@ fn heads_change_what_a_beginning_stands_for() {
         let mut request = request(&words, &weights, &meter);
         request.postings_max = rng.u64(0..600);
         let answer = |parts: &[(Naive, Bits)]| {
-            let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part, live }).collect();
+            let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View::of(part, live)).collect();
             let kept = heads::kept(&views, &request, words[0].as_bytes()).expect("no bounds");
             (search(&schema, &views, &request, &mut Scratch::default()).expect("no bounds"), kept.is_some())
         };
@@ -471,7 +471,7 @@ fn answers_do_not_depend_on_parts_and_dead_documents() {
             request.strategy = strategy;
             request.distinct = is_distinct.then_some(TAGS);
             request.fields = is_restricted.then_some(&fields);
-            let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View { part, live }).collect();
+            let views: Vec<View<'_>> = index.parts.iter().map(|(part, live)| View::of(part, live)).collect();
             let answer = search(&index.schema, &views, &request, &mut Scratch::default()).expect("no bounds");
             let hits: Vec<(u64, i32)> = answer.hits.iter().map(|hit| (hit.id, hit.score)).collect();
             (hits, Answer { hits: Vec::new(), ..answer })

@@ -14,7 +14,7 @@ use parking_lot::RwLock;
 
 use crate::limits::{SEARCH_DELTA_MAX_BYTES, SEARCH_DELTA_MAX_DOCUMENTS};
 use crate::search::bits::Bits;
-use crate::search::index::{self, Delta, DocumentId, Part, Prepared, Segment, View};
+use crate::search::index::{self, Delta, DocumentId, Part, Prepared, Segment, Totals, View};
 use crate::search::sorted;
 
 /// How far an index is from holding all that it covers.
@@ -60,12 +60,14 @@ pub struct DocumentChange {
 struct Sealed {
     delta: Arc<Delta>,
     live: Bits,
+    totals: Totals,
 }
 
 /// A segment in memory.
 struct Resident {
     segment: Arc<Segment>,
     live: Bits,
+    totals: Totals,
     /// Its derived file; 0 while it has none.
     number: u64,
 }
@@ -74,6 +76,7 @@ struct Resident {
 struct State {
     delta: Option<Delta>,
     delta_live: Bits,
+    delta_totals: Totals,
     sealed: Vec<Sealed>,
     /// In the order of their first ids.
     segments: Vec<Resident>,
@@ -160,14 +163,21 @@ impl State {
 
     /// A document is no more; false if it is in no part.
     fn kill(&mut self, id: DocumentId) -> bool {
-        let find = |part: &dyn Part, live: &mut Bits| part.find(id).is_some_and(|place| live.remove(place));
+        let find = |part: &dyn Part, live: &mut Bits, totals: &mut Totals| {
+            let place = part.find(id).filter(|place| live.remove(*place));
+            place.inspect(|place| totals.remove(part, *place)).is_some()
+        };
         if let Some(delta) = &self.delta
-            && find(delta, &mut self.delta_live)
+            && find(delta, &mut self.delta_live, &mut self.delta_totals)
         {
             return true;
         }
-        self.sealed.iter_mut().any(|sealed| find(&*sealed.delta, &mut sealed.live))
-            || self.segments.iter_mut().any(|resident| find(&*resident.segment, &mut resident.live))
+        let mut sealed = self.sealed.iter_mut();
+        sealed.any(|sealed| find(&*sealed.delta, &mut sealed.live, &mut sealed.totals))
+            || self
+                .segments
+                .iter_mut()
+                .any(|Resident { segment, live, totals, .. }| find(&**segment, live, totals))
     }
 
     /// Whether a document is in a delta.
@@ -185,6 +195,7 @@ impl State {
         let (Ok(place), Some(delta)) = (added, &self.delta) else { return };
         self.delta_live.grow(place + 1);
         self.delta_live.add(place);
+        self.delta_totals.add(delta, place);
         if delta.places() >= SEARCH_DELTA_MAX_DOCUMENTS || delta.memory_bytes() >= SEARCH_DELTA_MAX_BYTES {
             self.seal();
         }
@@ -192,8 +203,9 @@ impl State {
 
     fn seal(&mut self) {
         if let Some(delta) = self.delta.take() {
-            let live = std::mem::take(&mut self.delta_live);
-            self.sealed.push(Sealed { delta: Arc::new(delta), live });
+            let (live, totals) =
+                (std::mem::take(&mut self.delta_live), std::mem::take(&mut self.delta_totals));
+            self.sealed.push(Sealed { delta: Arc::new(delta), live, totals });
         }
     }
 }
@@ -223,7 +235,7 @@ impl Contents {
             .into_iter()
             .map(|Stored { number, segment }| {
                 let live = Bits::none(segment.places());
-                Resident { segment: Arc::new(segment), live, number }
+                Resident { segment: Arc::new(segment), live, totals: Totals::default(), number }
             })
             .collect();
         sorted::all(&mut segments, |one, other| one.segment.first_id().cmp(&other.segment.first_id()));
@@ -285,7 +297,9 @@ impl Contents {
                 if (resident.segment.first_id()..=resident.segment.last_id()).contains(&id)
                     && let Some(place) = resident.segment.find(id)
                 {
-                    resident.live.add(place);
+                    if resident.live.add(place) {
+                        resident.totals.add(&*resident.segment, place);
+                    }
                     is_found = true;
                     break;
                 }
@@ -353,30 +367,34 @@ impl Contents {
         let state = self.state.read();
         let expired = state.expiring.range(..=(now_ms, DocumentId::MAX)).map(|(_, id)| *id);
         let hidden: Vec<DocumentId> = expired.chain(without.iter().copied()).collect();
-        let mut parts: Vec<(&dyn Part, Cow<'_, Bits>)> = Vec::new();
-        for resident in &state.segments {
-            parts.push((&*resident.segment, Cow::Borrowed(&resident.live)));
+        let mut parts: Vec<(&dyn Part, Cow<'_, Bits>, Cow<'_, Totals>)> = Vec::new();
+        for Resident { segment, live, totals, .. } in &state.segments {
+            parts.push((&**segment, Cow::Borrowed(live), Cow::Borrowed(totals)));
         }
-        for sealed in &state.sealed {
-            parts.push((&*sealed.delta, Cow::Borrowed(&sealed.live)));
+        for Sealed { delta, live, totals } in &state.sealed {
+            parts.push((&**delta, Cow::Borrowed(live), Cow::Borrowed(totals)));
         }
         if let Some(delta) = &state.delta {
-            parts.push((delta, Cow::Borrowed(&state.delta_live)));
+            parts.push((delta, Cow::Borrowed(&state.delta_live), Cow::Borrowed(&state.delta_totals)));
         }
         for id in hidden {
-            for (part, live) in &mut parts {
+            for (part, live, totals) in &mut parts {
                 if let Some(place) = part.find(id)
                     && live.has(place)
                 {
                     live.to_mut().remove(place);
+                    totals.to_mut().remove(*part, place);
                     break;
                 }
             }
         }
         if let Some(more) = more {
-            parts.push((more, Cow::Owned(Bits::all(more.places()))));
+            parts.push((more, Cow::Owned(Bits::all(more.places())), Cow::Owned(Totals::default())));
         }
-        let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View { part: *part, live }).collect();
+        let views: Vec<View<'_>> = parts
+            .iter()
+            .map(|(part, live, totals)| View { part: *part, live, totals: Some(totals) })
+            .collect();
         body(&views)
     }
 
@@ -444,7 +462,7 @@ impl Contents {
                 live.add(place);
             }
         }
-        state.insert(Resident { segment: Arc::new(segment), live, number: 0 });
+        state.insert(Resident { segment: Arc::new(segment), live, totals: Totals::default(), number: 0 });
         Some(state.memory_bytes() - before)
     }
 
@@ -499,7 +517,7 @@ impl Contents {
                 live.add(place);
             }
         }
-        state.insert(Resident { segment: Arc::new(segment), live, number });
+        state.insert(Resident { segment: Arc::new(segment), live, totals: Totals::default(), number });
         let litter = taken.iter().map(|old| old.number).filter(|number| *number > 0).collect();
         Some((state.memory_bytes() - before, litter))
     }

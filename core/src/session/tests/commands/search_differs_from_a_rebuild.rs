@@ -158,6 +158,8 @@ fn work(server: &Server<Bitcask>, random: &mut fastrand::Rng, requests: usize) -
             0 => server.shared.search.seal_deltas(1),
             1 => drop(expiry.step(server, client.now_ms, 10)),
             2..5 => drop(indexing.step(server, client.now_ms)),
+            // From now on the words of all documents are known, and have to follow them.
+            5 => drop(client.say("FT.SEARCH index red NOCONTENT")),
             _ => {}
         }
     }
