@@ -175,6 +175,8 @@ impl Search<'_> {
                 ..*before
             });
         }
+        // One view after the other, as everywhere.
+        sorted::by_key(&mut self.scratch.found, place_of);
         // The best are no longer among those alone that were looked at closely.
         self.scratch.close.clear();
     }
