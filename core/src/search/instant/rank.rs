@@ -37,14 +37,18 @@ impl Search<'_> {
     fn look(&mut self, words: &[&Expansions], best: &[u32]) -> Result<(), Failure> {
         let positions = self.positions(words, best)?;
         for (number, at) in best.iter().enumerate() {
-            let Some(candidate) = self.scratch.found.get_mut(*at as usize) else { continue };
+            let Some(candidate) = self.scratch.found.get(*at as usize).copied() else { continue };
             let Some(part) = self.views.get(usize::from(candidate.view)).map(|view| view.part) else {
                 continue;
             };
             let weights = self.request.weights;
             let others =
                 i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
-            let mut more = if others == 0 { weights.whole } else { -weights.extra * others.clamp(0, 6) };
+            let mut more = match others {
+                0 if self.are_in_first_field(words, &candidate)? => weights.whole,
+                0 => 0,
+                _ => -weights.extra * others.clamp(0, 6),
+            };
             for pair in
                 positions.get(number * words.len()..(number + 1) * words.len()).unwrap_or_default().windows(2)
             {
@@ -52,9 +56,30 @@ impl Search<'_> {
                     more -= weights.proximity * (distance(first, second).min(9) as i32 - 1);
                 }
             }
-            candidate.score += more + CLOSE_SCORE;
+            if let Some(candidate) = self.scratch.found.get_mut(*at as usize) {
+                candidate.score += more + CLOSE_SCORE;
+            }
         }
         Ok(())
+    }
+
+    /// Whether all words stand in the first text field of a candidate.
+    fn are_in_first_field(&self, words: &[&Expansions], candidate: &Candidate) -> Result<bool, Failure> {
+        if self.fields.as_ref().is_some_and(|fields| fields.first() != Some(&true)) {
+            return Ok(false);
+        }
+        let Some(view) = self.views.get(usize::from(candidate.view)) else { return Ok(false) };
+        let mut read = Vec::new();
+        for (word, expansion) in words.iter().zip(candidate.expansions) {
+            let Some(list) = word.list(candidate.view, expansion) else { return Ok(false) };
+            read.clear();
+            view.part.postings(list).positions(candidate.place, &mut read);
+            self.request.meter.work(read.len() as u64 + 1)?;
+            if read.first().is_none_or(|position| position.field > 0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The numbers of the best candidates so far.
@@ -107,15 +132,11 @@ impl Search<'_> {
             });
             for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
                 let Some((view, expansion, ..)) = same.first() else { continue };
-                let lists = word.of_view(*view);
-                let list = lists
-                    .binary_search_by_key(&u32::from(*expansion), |list| list.1)
-                    .ok()
-                    .and_then(|at| lists.get(at));
-                let (Some((.., list)), Some(view)) = (list, self.views.get(usize::from(*view))) else {
+                let list = word.list(*view, *expansion);
+                let (Some(list), Some(view)) = (list, self.views.get(usize::from(*view))) else {
                     continue;
                 };
-                let mut postings = view.part.postings(*list);
+                let mut postings = view.part.postings(list);
                 for (_, _, place, at) in same {
                     read.clear();
                     postings.positions(*place, &mut read);

@@ -195,6 +195,14 @@ fn a_word_is_two_words_of_a_document() {
     assert_eq!(index.search(&["ironman"], &exact).total, 0, "as typos it may be forbidden");
 }
 
+#[test]
+fn a_title_of_one_word_is_lifted_by_a_match_elsewhere() {
+    let rows = [("Hook", "steven spielberg", "x", 1.0), ("Jurassic Park", "steven spielberg", "x", 900.0)];
+    let index = Index::of(&rows);
+    assert_eq!(index.ids(&["spielberg"]), [2, 1]);
+    assert_eq!(index.ids(&["hook"]), [1]);
+}
+
 const RISING: SortKey = SortKey { field: NUMBER, is_number: true, is_descending: false };
 const FALLING: SortKey = SortKey { is_descending: true, ..RISING };
 

@@ -286,6 +286,13 @@ impl Expansions {
         !self.is_cut
     }
 
+    /// The postings of an expansion in a view.
+    pub(super) fn list(&self, view: u16, expansion: u16) -> Option<List> {
+        let lists = self.of_view(view);
+        let at = lists.binary_search_by_key(&u32::from(expansion), |list| list.1).ok()?;
+        lists.get(at).map(|(_, _, list)| *list)
+    }
+
     /// The lists of a view: the number of the expansion, and where its postings are.
     pub(super) fn of_view(&self, view: u16) -> &[(u16, u32, List)] {
         let start = self.lists.partition_point(|list| list.0 < view);
