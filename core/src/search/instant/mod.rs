@@ -10,13 +10,13 @@
 
 mod candidates;
 mod choose;
+mod compounds;
 mod facets;
 mod heads;
 mod marks;
 mod progress;
 mod rank;
 mod relevance;
-mod split;
 mod weights;
 mod words;
 
@@ -35,9 +35,9 @@ use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
 
+use compounds::Split;
 use progress::{Candidate, Reading, Search};
 use relevance::Relevance;
-use split::Split;
 use words::Expansions;
 
 /// How many words of a query count. The words after them are ignored: a page of text pasted into the search box would cost too much.

@@ -6,7 +6,6 @@ use crate::search::index::part::{Block, List, View, Walk};
 use crate::search::sorted;
 
 use super::heads::{self, Kept};
-use super::progress::Search;
 use super::{Request, Typos};
 
 /// Expansions that a word keeps at most: their numbers take 16 bits in a candidate.
@@ -308,22 +307,6 @@ fn distance_max(word: &str, typos: Typos) -> u8 {
         Some(one_min) if characters >= typos.two_min.max(one_min) => 2,
         Some(one_min) if characters >= one_min => 1,
         _ => 0,
-    }
-}
-
-impl Search<'_> {
-    /// Neighbours that are one word somewhere ("rust c" is `rustc`), each with the number of the first of the two.
-    pub(super) fn joined(&self, words: &[&str], is_open: bool) -> Result<Vec<(usize, Expansions)>, Failure> {
-        let mut all = Vec::new();
-        for (at, pair) in words.windows(2).enumerate() {
-            let is_last = is_open && at + 2 == words.len();
-            let typos = Typos { one_min: None, two_min: 0 };
-            let found = Expansions::find(self.views, self.request, &pair.concat(), is_last, typos)?;
-            if !found.all.is_empty() {
-                all.push((at, found));
-            }
-        }
-        Ok(all)
     }
 }
 

@@ -1,4 +1,4 @@
-//! One word of a query that is two words next to each other in documents: "spiderman" is Spider-Man.
+//! Words that are written apart in one place and together in the other: "brave heart" is Braveheart, "spiderman" is Spider-Man.
 
 use crate::search::bits::Bits;
 use crate::search::evaluate::Failure;
@@ -23,6 +23,20 @@ pub(super) struct Split {
 }
 
 impl Search<'_> {
+    /// Neighbours that are one word somewhere ("rust c" is `rustc`), each with the number of the first of the two.
+    pub(super) fn joined(&self, words: &[&str], is_open: bool) -> Result<Vec<(usize, Expansions)>, Failure> {
+        let mut all = Vec::new();
+        for (at, pair) in words.windows(2).enumerate() {
+            let is_last = is_open && at + 2 == words.len();
+            let typos = Typos { one_min: None, two_min: 0 };
+            let found = Expansions::find(self.views, self.request, &pair.concat(), is_last, typos)?;
+            if !found.all.is_empty() {
+                all.push((at, found));
+            }
+        }
+        Ok(all)
+    }
+
     /// How each word may be two: at most one way for each.
     pub(super) fn split(&self, schema: &Schema, words: &[&str]) -> Result<Vec<Split>, Failure> {
         let mut splits = Vec::new();
