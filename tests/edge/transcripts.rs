@@ -38,10 +38,12 @@ const ENDED_BY_SLEEP: &[&str] = &["sql_open"];
 /// Those and the ones of [`CLOCK_STANDS`].
 const NOT_ASLEEP: &[&str] = &["restore_idle_time", "server_facts", "stream_times", "sql_open"];
 
-/// Requests that tell what only memory knows, and which a sleep therefore changes: when and how often keys were read, and statistics.
+/// Requests that tell what only memory knows, and which a sleep therefore changes: when and how often keys were read, statistics, and what
+/// FT.CONFIG SET has set.
 const OF_THIS_LIFE: &[&str] = &[
     "object idletime",
     "object freq",
+    "ft.config get",
     "slowlog len",
     "slowlog get",
     "latency histogram",
