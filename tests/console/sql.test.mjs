@@ -131,17 +131,23 @@ test('a text without end cannot be stopped', async () => {
   await region('Result').getByText('1 row,').waitFor();
 });
 
+// Just after a list opened, its editor takes no key for it: a user did not mean it yet (75 ms, `interactionDelay` of CodeMirror).
+const accept = async () => {
+  await page.waitForTimeout(100);
+  await page.keyboard.press('Tab');
+};
+
 test('tables and columns are not offered while one types', async () => {
   await type('SELECT sale.');
   await page.keyboard.type('to');
   const offered = region('Text').locator('.cm-tooltip-autocomplete li');
   await offered.filter({ hasText: 'total' }).waitFor();
-  await page.keyboard.press('Tab');
+  await accept();
   assert.equal(await region('Text').locator('.cm-content').innerText(), 'SELECT sale.total');
   await page.keyboard.type(' FROM lar');
   await offered.filter({ hasText: 'large' }).waitFor();
   await all.shots('sql-completion');
-  await page.keyboard.press('Tab');
+  await accept();
   await page.keyboard.press('ControlOrMeta+a');
   assert.equal(await region('Text').locator('.cm-content').innerText(), 'SELECT sale.total FROM large');
 });

@@ -45,8 +45,8 @@ impl Search<'_> {
             let others =
                 i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
             let mut more = match others {
-                0 if self.are_in_first_field(words, &candidate)? => weights.whole,
-                0 => 0,
+                0 if self.are_in_first_field(words, &candidate)? => weights.short + weights.whole,
+                0 => weights.short,
                 _ => -weights.extra * others.clamp(0, 6),
             };
             for pair in

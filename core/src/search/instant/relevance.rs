@@ -37,7 +37,7 @@ impl Relevance {
             i32::from(rank.0 >> 3 & 7)
         });
         let best: i32 = classes.map(|class| word - weights.position * class).sum();
-        Relevance { best: if words == 0 { 0 } else { best + weights.whole } }
+        Relevance { best: if words == 0 { 0 } else { best + weights.short + weights.whole } }
     }
 
     /// The share of a match, from 0 to 1. For one that was not looked at closely it is near that.

@@ -23,7 +23,9 @@ pub struct Weights {
     pub typo: i32,
     /// Each doubling of popularity.
     pub popularity: i32,
-    /// A first field that has no other words.
+    /// A first field of as many words as the query has, wherever these stand: what has a short name is often the one meant.
+    pub short: i32,
+    /// A first field with the words of the query and no others, beside `short`.
     pub whole: i32,
     /// Each word of the first field that is not in the query, up to six.
     pub extra: i32,
@@ -42,7 +44,8 @@ impl Default for Weights {
             occurrence: 8,
             typo: 600,
             popularity: 250,
-            whole: 520,
+            short: 400,
+            whole: 300,
             extra: 20,
             proximity: 180,
             joined: 3400,

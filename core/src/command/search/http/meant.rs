@@ -240,7 +240,7 @@ fn weights(rules: &[Rule], has_ties: bool) -> Weights {
         (weights.exact, weights.whole) = ([0; 4], 0);
     }
     if !has_exactness || has_ties {
-        (weights.extra, weights.occurrence) = (0, 0);
+        (weights.short, weights.extra, weights.occurrence) = (0, 0, 0);
     }
     weights
 }
