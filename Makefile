@@ -126,12 +126,12 @@ setup: .build/apt .build/venv/ready
 	$(VENV)/bin/pip install -q -r tests/requirements.txt
 	touch $@
 
-# The edge worker's lints compile Lua and SQLite for WebAssembly first.
+# The edge worker's lints compile Lua and SQLite for WebAssembly first, as its build needs them.
 lint: rust wasm-tools
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets $(WITH_ENGINES) -- -D warnings
 	cargo clippy -q --workspace --exclude edgecask-core --lib --bins -- -D warnings
-	cargo clippy -q -p edgecask-edge-worker -p edgecask-client-js --target wasm32-unknown-unknown \
+	cargo clippy -q -p edgecask-edge-worker -p edgecask-client-js --target wasm32-unknown-unknown --profile edge \
 		--features edgecask-edge-worker/wasm-functions,edgecask-edge-worker/sql -- -D warnings
 	# The pages show the figures that were measured.
 	python3 tests/bench/figures.py

@@ -79,10 +79,20 @@ impl Search<'_> {
             } else {
                 self.intersect(*view, number, allowed, words)?;
             }
-            if let Some(field) = self.request.popularity {
-                for candidate in self.scratch.found.iter_mut().skip(base) {
-                    candidate.score +=
-                        self.request.weights.popularity(view.part.number(field, candidate.place));
+            let popularity = self.request.popularity;
+            let tie = self.request.ties.first().filter(|key| key.is_number);
+            if popularity.is_none() && tie.is_none() {
+                continue;
+            }
+            for candidate in self.scratch.found.iter_mut().skip(base) {
+                let number = |field| view.part.number(field, candidate.place);
+                let popular = popularity.and_then(number);
+                if popularity.is_some() {
+                    candidate.score += self.request.weights.popularity(popular);
+                }
+                if let Some(key) = tie {
+                    let is_same = popularity == Some(key.field);
+                    candidate.tie = key.tie(if is_same { popular } else { number(key.field) });
                 }
             }
         }

@@ -23,6 +23,16 @@ pub struct SortKey {
     pub is_descending: bool,
 }
 
+impl SortKey {
+    /// A number as a key of 32 bits, the first in the order least: what is different may have the same key, and nothing is turned round.
+    pub(super) fn tie(&self, number: Option<f64>) -> u32 {
+        number.map_or(u32::MAX, |number| {
+            let rising = (sorted::rising(number) >> 32) as u32;
+            if self.is_descending { !rising } else { rising }
+        })
+    }
+}
+
 /// Puts the hits into the answer, and returns the matches, whose memory may be used again.
 pub(super) fn choose(
     views: &[View<'_>],
@@ -85,9 +95,9 @@ pub(super) fn by_score(
     found: &[Candidate],
     order: &mut [u32],
 ) -> Result<(), Failure> {
-    let score = |at: &u32| found.get(*at as usize).map_or(i32::MIN, |candidate| candidate.score);
-    sorted::by_key(order, |at| u64::from(!score(at).cast_unsigned() ^ 1 << 31));
-    for same in order.chunk_by_mut(|a, b| score(a) == score(b)) {
+    let key = |at: &u32| found.get(*at as usize).map_or(u64::MAX, Candidate::order_key);
+    sorted::by_key(order, key);
+    for same in order.chunk_by_mut(|a, b| key(a) == key(b)) {
         if same.len() > 1 {
             sorted::by_key(same, |at| {
                 found.get(*at as usize).and_then(|candidate| id_of(views, candidate)).unwrap_or(0)

@@ -17,6 +17,7 @@ const TRIED_MAX: usize = 2;
 pub(super) struct Split {
     /// Which word of the query.
     pub(super) at: usize,
+    pub(super) words: [String; 2],
     pub(super) parts: [Expansions; 2],
     /// The documents of each view in which the two stand next to each other.
     pub(super) within: Vec<Bits>,
@@ -62,7 +63,8 @@ impl Search<'_> {
                         let typos = Typos { one_min: None, two_min: 0 };
                         Expansions::find(self.views, self.request, word, false, typos)
                     };
-                    splits.push(Split { at, parts: [find(first)?, find(second)?], within });
+                    let words = [first.to_string(), second.to_string()];
+                    splits.push(Split { at, words, parts: [find(first)?, find(second)?], within });
                     break;
                 }
             }

@@ -57,6 +57,14 @@ impl<'q> Marker<'q> {
             let text = Cow::Owned(pair.concat());
             words.push(Word { text, number: fixed + at, is_open, distance_max: 0, others: Vec::new() });
         }
+        let parts = answer.parts.iter().map(|(number, part)| Word {
+            text: Cow::Owned(part.clone()),
+            number: *number,
+            is_open: false,
+            distance_max: 0,
+            others: Vec::new(),
+        });
+        words.extend(parts);
         Marker { words, edits: Edits::default() }
     }
 

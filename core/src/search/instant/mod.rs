@@ -40,7 +40,8 @@ use progress::{Candidate, Reading, Search};
 use relevance::Relevance;
 use words::Expansions;
 
-/// How many words of a query count. The words after them are ignored: a page of text pasted into the search box would cost too much.
+/// How many words of a query count. The words after them are ignored, as the answer says ([`Answer::is_exhaustive`]): a page of text pasted
+/// into the search box would cost too much.
 pub const WORDS_MAX: usize = 8;
 
 /// With fewer hits than this, typos are allowed, and then words are dropped.
@@ -153,6 +154,8 @@ pub struct Answer {
     pub has_typos: bool,
     /// How many words had to match, those of phrases not counted.
     pub words_used: usize,
+    /// Words that were found for one word of the query which is two in documents, with its number: those of phrases first, then the others.
+    pub parts: Vec<(usize, String)>,
     /// The values of each facet that was asked for.
     pub facets: Vec<Facet>,
     /// The least and the greatest number of each field that was asked for; None if no match has one.
@@ -260,7 +263,8 @@ pub fn search(
             words.splice(fixed + at..fixed + at + 2, [joined]);
             readings.push(Reading { words, within: None, bonus: request.weights.joined, joined: 1 });
         }
-        for Split { at, parts, within } in &split {
+        for Split { at, words: two, parts, within } in &split {
+            answer.parts.extend(two.iter().map(|part| (fixed + at, part.clone())));
             let mut words = plain.clone();
             words.splice(fixed + at..fixed + at + 1, parts);
             readings.push(Reading {
@@ -272,8 +276,8 @@ pub fn search(
         }
         answer.has_typos = may_have_typos;
         answer.words_used = expansions.len() - fixed;
-        answer.is_exhaustive =
-            readings.iter().all(|reading| reading.words.iter().all(|word| word.is_whole()));
+        answer.is_exhaustive = fixed + request.words.len() <= WORDS_MAX
+            && readings.iter().all(|reading| reading.words.iter().all(|word| word.is_whole()));
         search.run(&readings)?;
         if !expansions.is_empty() {
             search.rank(&readings)?;
@@ -337,8 +341,9 @@ fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result
     if clauses.is_empty() {
         return Ok(allowed);
     }
-    for (bits, matching) in allowed.iter_mut().zip(matching(schema, views, request, Clause::And(clauses))?) {
-        let mut matching = matching;
+    for (bits, mut matching) in
+        allowed.iter_mut().zip(matching(schema, views, request, Clause::And(clauses))?)
+    {
         if let Some(bits) = bits.as_ref() {
             matching.keep(bits);
         }

@@ -2,6 +2,7 @@
 
 use crate::search::bits::Bits;
 use crate::search::index::part::View;
+use crate::search::sorted;
 
 use super::words::Expansions;
 use super::{Request, Scratch, WORDS_MAX};
@@ -13,6 +14,8 @@ pub(super) struct Candidate {
     pub(super) score: i32,
     /// What the present word has added.
     pub(super) last: i32,
+    /// The number that breaks ties first, as a key with fewer digits ([`SortKey::tie`]): the least comes first. 0 where no number does.
+    pub(super) tie: u32,
     /// The number of its view.
     pub(super) view: u16,
     /// How many words matched.
@@ -23,6 +26,13 @@ pub(super) struct Candidate {
     pub(super) joined: i8,
     /// The expansion of each word that counted most.
     pub(super) expansions: [u16; WORDS_MAX],
+}
+
+impl Candidate {
+    /// The best first. Those with the same key are compared by all that breaks ties.
+    pub(super) fn order_key(&self) -> u64 {
+        sorted::pair(!(self.score.cast_unsigned() ^ 1 << 31), self.tie)
+    }
 }
 
 /// A way to read the words of a query.

@@ -89,8 +89,8 @@ impl Search<'_> {
         // The last of those that were kept.
         let mut last: Option<&Candidate> = None;
         let is_behind = |candidate: &Candidate, last: &Candidate| {
-            let by_score = last.score.cmp(&candidate.score);
-            by_score.then_with(|| tied(self.views, self.request, candidate, last)).is_gt()
+            let by_key = candidate.order_key().cmp(&last.order_key());
+            by_key.then_with(|| tied(self.views, self.request, candidate, last)).is_gt()
         };
         for (at, candidate) in (0..).zip(found) {
             if last.is_some_and(|last| is_behind(candidate, last)) {

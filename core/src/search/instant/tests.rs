@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use fastrand::Rng;
 
+use super::words::guess_max;
 use super::*;
 use crate::search::evaluate::naive::{Document, Naive, Value};
 use crate::search::schema::{Analyzer, Field};
@@ -378,6 +379,15 @@ fn a_bound_of_postings_is_told() {
 }
 
 #[test]
+fn a_letter_reads_a_word_that_nearly_all_documents_have() {
+    let documents: Vec<Document> =
+        (1..=60).map(|id| document(id, &format!("the t{id}"), "", "x", 0.0)).collect();
+    let index = Index::new(&documents);
+    let total = |words: &[&str]| index.search(words, &|request| request.postings_max = 5).total;
+    assert_eq!([total(&["t"]), total(&["th"]), total(&["the"])], [5, 60, 60]);
+}
+
+#[test]
 fn heads_change_what_a_beginning_stands_for() {
     let (mut told, mut cut) = (0, 0);
     for round in 0..400u64 {
@@ -400,7 +410,8 @@ fn heads_change_what_a_beginning_stands_for() {
         request.postings_max = rng.u64(0..600);
         let answer = |parts: &[(Naive, Bits)]| {
             let views: Vec<View<'_>> = parts.iter().map(|(part, live)| View::of(part, live)).collect();
-            let kept = heads::kept(&views, &request, words[0].as_bytes()).expect("no bounds");
+            let kept = heads::kept(&views, &request, words[0].as_bytes(), guess_max(&request, words[0]));
+            let kept = kept.expect("no bounds");
             (search(&schema, &views, &request, &mut Scratch::default()).expect("no bounds"), kept.is_some())
         };
         let (walked, is_told) = answer(&parts);
@@ -435,6 +446,29 @@ fn words_of_texts_are_marked() {
     let asked = request(&words, &weights, &meter);
     let answer = Answer { words_used: 1, has_typos: true, ..Answer::default() };
     assert_eq!(Marker::new(&asked, &answer).find("matrix"), Some(Mark { word: 0, characters: 6 }));
+}
+
+#[test]
+fn words_that_were_found_for_one_word_are_not_marked() {
+    let index = Index::of(&[("the iron man", "", "x", 0.0), ("a man", "", "x", 0.0)]);
+    let weights = Weights::default();
+    let meter = Meter { work: Cell::new(0), work_max: u64::MAX, may_take: &|_| true };
+    let words = ["best", "ironman"];
+    let answer = index.search(&words, &|_| {});
+    assert_eq!(answer.parts, [(1, "iron".to_string()), (1, "man".to_string())]);
+    let asked = request(&words, &weights, &meter);
+    let mut marker = Marker::new(&asked, &answer);
+    assert_eq!(marker.find("iron"), Some(Mark { word: 1, characters: 4 }));
+    assert_eq!(marker.find("man"), Some(Mark { word: 1, characters: 3 }));
+    assert_eq!(marker.find("the"), None);
+}
+
+#[test]
+fn an_answer_that_ignored_words_is_called_exhaustive() {
+    let index = Index::of(&[("one two three", "", "x", 0.0)]);
+    let words = ["one", "two", "three", "one", "two", "three", "one", "two"];
+    assert!(index.search(&words, &|_| {}).is_exhaustive);
+    assert!(!index.search(&[&words[..], &["three"]].concat(), &|_| {}).is_exhaustive);
 }
 
 #[test]
