@@ -9,6 +9,8 @@ use crate::options::Options;
 /// Between two keys of a user: people type some 5 keys a second.
 const KEY_MIN: Duration = Duration::from_millis(120);
 const KEY_MAX: Duration = Duration::from_millis(280);
+/// How many phrases a user has typed on average before the load begins: pauses differ, so that by then users are spread evenly.
+const PAST_CYCLES: f64 = 10.0;
 /// The class of queries.py whose texts are typed; its `keystroke stream` types the first of them.
 const CLASS: &str = "word + prefix";
 
@@ -134,11 +136,17 @@ pub struct User {
 }
 
 impl User {
-    /// A user and the moment of the first key. Beginnings are spread, so that the rate is even once the first phrases have ended.
+    /// A user and the moment of the first key. The user has typed and rested for some time before the load begins, so that the rate is
+    /// even from then on.
     pub fn begin(texts: &Texts, seconds_per_key: f64, dice: &mut Dice) -> (User, Duration) {
-        let user = User { phrase: dice.below(texts.phrases.len()), key: 0 };
+        let mut user = User { phrase: dice.below(texts.phrases.len()), key: 0 };
         let cycle = texts.phrases[user.phrase].len() as f64 * seconds_per_key;
-        (user, Duration::from_secs_f64(cycle * dice.share()))
+        let begin = Duration::from_secs_f64(cycle * PAST_CYCLES);
+        let mut moment = Duration::from_secs_f64(cycle * dice.share());
+        while moment < begin {
+            moment += user.press(texts, seconds_per_key, dice).1;
+        }
+        (user, moment - begin)
     }
 
     /// What the user sends now, and how long after it the next key follows. The pause behind a phrase is so long that a user has
