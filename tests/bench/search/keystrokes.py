@@ -37,6 +37,8 @@ STEP = 250
 KEYS_MAX = 3
 # The machine is quiet when it takes less than this share of a processor for this long.
 QUIET, QUIET_S = 0.25, 2
+# People type in bursts, so that at low rates so much less is asked in some rounds.
+REACHED = 0.9
 # What the server and the generator open beside the sockets of users.
 OTHER_FILES = 500
 COLUMNS = (("searches_per_s", "queries/s", 9, 0), ("writes_per_s", "HSET/s", 6, 0), ("search_p50_ms", "p50 ms", 7, 2),
@@ -94,7 +96,7 @@ class Bench:
         """Whether the median of the rounds is fast enough, all answers came, and the rate was reached."""
         rounds = [self.run(rate) for _ in range(self.options.rounds)]
         p99 = statistics.median(each["search_p99_ms"] for each in rounds)
-        whole = all(each["errors"] == each["unanswered"] == 0 and each["searches_per_s"] > 0.97 * rate for each in rounds)
+        whole = all(each["errors"] == each["unanswered"] == 0 and each["searches_per_s"] > REACHED * rate for each in rounds)
         print(f"{rate} queries/s: p99 {p99:.2f} ms, median of {len(rounds)}" + ("" if whole else ", with errors or too few queries"))
         return whole and p99 < LIMIT_MS
 
