@@ -3,7 +3,8 @@
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server and valkey-server, written to bench/ (some 50 minutes); it goes on where it was
 # make bench-sql  SQL beside SQLite, PostgreSQL 15 and redis-server with joins by the client (some minutes; adds PostgreSQL to the set-up)
-# make bench-search  search beside FTS5, MiniSearch, tantivy and Meilisearch's engine (an hour, most of it building and slow peers)
+# make bench-search  search beside FTS5, MiniSearch, tantivy and Meilisearch's engine (an hour, most of it building and slow peers);
+#             its last step is bench-keystrokes, 10,000 users who type on WebSockets (a quarter of an hour)
 # make client   the client library beside real servers; make bench-clients measures it beside other clients (adds nothing; some
 #             twenty minutes, most of it building them)
 # make client-js  the package @edgecask/client, into core/client/js/dist (Node 20); make client-js-test runs it in Node, chromium and
@@ -58,7 +59,7 @@ ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
 RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions,tikv
 
 .PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway client bench-clients bench-embedded sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
-.PHONY: sql-differences bench-sql bench-search demo-test examples-test reliability reliability-test crash-matrix
+.PHONY: sql-differences bench-sql bench-search bench-keystrokes demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
 	$(RELEASE_BUILD)
@@ -271,6 +272,16 @@ bench-search: rust node setup
 	python3 $(SEARCH)/peer_edgecask.py $(SEARCH_OUT)/data/short-1m.tsv --time $(SEARCH_OUT)/data/short-1m.queries.tsv --out $(SEARCH_OUT) --edgecask $(RELEASE)
 	for set in long-100k short-1m; do
 		python3 $(SEARCH)/peer_edgecask.py $(SEARCH_OUT)/data/$$set.tsv --cost --out $(SEARCH_OUT) --edgecask $(RELEASE)
+	done
+	$(MAKE) bench-keystrokes
+
+# 10,000 users who type on WebSockets, all together 5,000 keys a second, while 500 documents a second change: latency at the client, and
+# the highest rate with a p99 below 30 ms. The last step of bench-search, which makes the documents and the program.
+bench-keystrokes:
+	cargo build -q --release --manifest-path $(SEARCH)/keystrokes/Cargo.toml --target-dir $(SEARCH_OUT)/target-keystrokes
+	for set in long-100k short-1m; do
+		python3 $(SEARCH)/keystrokes.py $(SEARCH_OUT)/data/$$set.tsv $(SEARCH_OUT)/data/$$set.queries.tsv \
+			--generator $(SEARCH_OUT)/target-keystrokes/release/keystrokes --edgecask $(RELEASE)
 	done
 
 # One worker beside as many as there are processors.

@@ -10,14 +10,16 @@ counted is the server's processor time, so reading the request and writing the r
 FT.HTTP_RO, as browsers ask; all else is FT.SEARCH.
 
 Writes OUT/WAY.answers.tsv (relevance.py judges them) or OUT/DATA.edgecask.results.tsv (speed.py shows them). --cost prints what
-documents take to be written with and without an index, its bytes, and how soon the documents are searchable after a start with and
-without segments.
+documents take to be written with and without an index, its bytes in memory and in the log, how soon the documents are searchable
+after a start with and without segments, and what writes take that no index covers.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -33,6 +35,11 @@ import speed
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 PIPELINE = 500
+# Documents that --cost changes.
+CHANGED = 20_000
+# Of writes that no index covers: documents that it does cover, writes of a round, rounds with an index and as many without. A round is
+# some 50 ms, so that other work of the machine falls on both alike.
+COVERED, UNCOVERED, ROUNDS = 1_000, 10_000, 60
 FIELDS = ("name", "short", "body", "section", "size", "popularity")
 SCHEMA = ("SCHEMA name TEXT WEIGHT 10 short TEXT WEIGHT 4 body TEXT section TAG SEPARATOR | SORTABLE"
           " size NUMERIC SORTABLE popularity NUMERIC SORTABLE").split()
@@ -47,8 +54,8 @@ WEB = [("POST", "/indexes", {"uid": "i", "primaryKey": "id"}),
 class EdgeCask:
     """A gateway on `folder`, and a connection to it."""
 
-    def __init__(self, program, folder):
-        self.command = [program, "serve", "--dir", str(folder), "--appendfsync", "everysec"]
+    def __init__(self, program, folder, *options):
+        self.command = [program, "serve", "--dir", str(folder), "--appendfsync", "everysec", *options]
         self.log = folder.parent / "edgecask.log"
         self.start()
 
@@ -67,19 +74,17 @@ class EdgeCask:
             sys.exit(answer.decode())
         return json.loads(answer)
 
-    def clock(self):
-        """Seconds of processor that the server's threads have taken, to the nanosecond."""
-        tasks = pathlib.Path(f"/proc/{self.server.process.pid}/task").glob("*/schedstat")
-        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+    def clock(self, threads=""):
+        """Seconds of processor that the server's threads, or those whose names begin so, have taken, to the nanosecond."""
+        tasks = pathlib.Path(f"/proc/{self.server.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks
+                   if (task / "comm").read_text().startswith(threads)) / 1e9
 
-    def load(self, path):
-        """Writes each document as a hash; the number of documents."""
+    def load(self, path, most=None):
+        """Writes each document, or the first `most`, as a hash; the number of documents."""
         waiting, count = [], 0
-        for row in data.read(path):
-            words = ["HSET", "i:" + row["id"]]
-            for field in FIELDS:
-                words += [field, row[field]]
-            waiting.append(resp.encode(*words))
+        for row in itertools.islice(data.read(path), most):
+            waiting.append(write(row))
             count += 1
             if len(waiting) == PIPELINE:
                 self.flush(waiting)
@@ -114,6 +119,14 @@ class EdgeCask:
         words += [] if cap is None else ["CAP", cap]
         return [name.decode().removeprefix("i:") for name in self.ask(*words)[1:]]
 
+    def at_rest(self):
+        """Waits until nothing goes on in the background: a tenth of a second in which the server takes next to nothing."""
+        while True:
+            begin = self.clock()
+            time.sleep(0.1)
+            if self.clock() - begin < 0.001:
+                return
+
     def indexed(self):
         """Waits until the index has all documents, and tells what FT.INFO says."""
         while True:
@@ -122,6 +135,14 @@ class EdgeCask:
             if facts[b"indexing"] == b"0":
                 return facts
             time.sleep(0.002)
+
+
+def write(row, prefix="i:"):
+    """The HSET of a document."""
+    words = ["HSET", prefix + row["id"]]
+    for field in FIELDS:
+        words += [field, row[field]]
+    return resp.encode(*words)
 
 
 def speakable(text):
@@ -135,21 +156,22 @@ def cost(options, folder):
     plain.mkdir()
     engine = EdgeCask(options.edgecask, plain)
     begin = engine.clock()
-    count = engine.load(options.documents)
+    count = engine.load(options.documents, options.count)
     without = engine.clock() - begin
-    engine.stop()
     print(f"  written without an index        {without / count * 1e6:8.1f}")
+    counts_without = held(engine, options)
+    engine.stop()
     covered = folder / "covered"
     covered.mkdir()
     engine = EdgeCask(options.edgecask, covered)
     engine.ask(*CREATE)
     begin = engine.clock()
-    engine.load(options.documents)
+    engine.load(options.documents, options.count)
     beside = engine.clock() - begin
     print(f"  written with an index           {beside / count * 1e6:8.1f}")
-    bytes_of = {name: sum(path.stat().st_size for path in each.rglob("*") if path.is_file() and ".derived" not in path.name)
-                for name, each in (("without", plain), ("with", covered))}
-    print(f"  bytes of log a document: {bytes_of['without'] / count:.0f} without, {bytes_of['with'] / count:.0f} with")
+    counts_with = held(engine, options)
+    added(options, counts_without, counts_with)
+    print(f"  bytes of log a document: {counts_without['log'] / count:.0f} without, {counts_with['log'] / count:.0f} with")
     for line in sorted(engine.facts("search").items()):
         print("  INFO search", *line)
     begin = engine.clock()
@@ -166,6 +188,66 @@ def cost(options, folder):
         print(f"  {name}: answers PING after {engine.server.started_s:.2f} s, has {int(facts[b'num_docs'])} documents"
               f" {time.monotonic() - begin:.2f} s later")
         engine.stop()
+    uncovered(options, folder)
+
+
+def held(engine, options):
+    """What is in memory and in the log once all documents are written, what is appended when some are written again with other words,
+    and bytes of keys. Log bytes are those that writes append: merges do not count."""
+    facts = engine.facts("everything")
+    loaded, memory = int(facts["log_appended_bytes"]), int(facts["used_memory_dataset"])
+    rows = list(itertools.islice(data.read(options.documents), min(CHANGED, options.count or CHANGED)))
+    engine.flush([resp.encode("HSET", "i:" + row["id"], "short", other["short"]) for row, other in zip(rows, rows[1:] + rows[:1])])
+    appended = int(engine.facts("everything")["log_appended_bytes"]) - loaded
+    return {"memory": memory, "log": loaded, "changes": appended / len(rows)}
+
+
+def added(options, without, beside):
+    """Prints what the index adds. Used_memory_dataset is the keydir, in which the document map is a hash like others, and not the
+    words, which are search_used_memory_indexes; so with equal documents its difference is the document map."""
+    keys = [len("i:" + row["id"]) for row in itertools.islice(data.read(options.documents), options.count)]
+    key = sum(keys) / len(keys)
+    map_bytes = (beside["memory"] - without["memory"]) / len(keys)
+    print(f"  memory of the document map: {map_bytes:.1f} bytes a document, of which its key {key:.1f}: {map_bytes - key:.1f} + key")
+    print(f"  bytes of log that the index adds to a write: {(beside['log'] - without['log']) / len(keys):.1f} of a new document,"
+          f" {beside['changes'] - without['changes']:.1f} of a change (a key has {key:.1f})")
+
+
+def uncovered(options, folder):
+    """Prints what writes take that no index covers, beside the same writes without an index: rounds take turns in one server that
+    makes the index and drops it, and all rounds write the same keys. The threads that serve connections count, which do all of it."""
+    (folder / "uncovered").mkdir()
+    engine = EdgeCask(options.edgecask, folder / "uncovered", "--scrub-bytes-per-second", "0")
+    rows = list(itertools.islice(data.read(options.documents), UNCOVERED))
+    for kind, requests in (("documents", [write(row, "u:") for row in rows]),
+                           ("one short field", [resp.encode("HSET", "u:" + row["id"], "field", "value") for row in rows])):
+        engine.ask("FLUSHDB")
+        engine.load(options.documents, COVERED)
+        taken = {True: [], False: []}
+        # The first four write the keys and warm up. ABBA, so that neither is always the first.
+        for number in range(-4, 2 * ROUNDS):
+            has_index = number % 4 in (1, 2)
+            # Both make an index and write some keys before they are timed, so that both find the processor's caches alike.
+            engine.ask(*CREATE)
+            engine.indexed()
+            if not has_index:
+                engine.ask("FT.DROPINDEX", "i")
+            engine.at_rest()
+            for at in range(0, len(requests) // 4, PIPELINE):
+                engine.flush(requests[at:at + PIPELINE])
+            begin = engine.clock("worker")
+            for at in range(0, len(requests), PIPELINE):
+                engine.flush(requests[at:at + PIPELINE])
+            took = (engine.clock("worker") - begin) / len(requests) * 1e6
+            if has_index:
+                engine.ask("FT.DROPINDEX", "i")
+            if number >= 0:
+                taken[has_index].append(took)
+        without, beside = (statistics.median(taken[has_index]) for has_index in (False, True))
+        low, middle, high = statistics.quantiles([each / other for each, other in zip(taken[True], taken[False])])
+        print(f"  writes that no index covers, {kind}: {without:.2f} without an index, {beside:.2f} with one: {beside / without - 1:+.1%};"
+              f" of {ROUNDS} pairs {middle - 1:+.1%}, half of them from {low - 1:+.1%} to {high - 1:+.1%}", flush=True)
+    engine.stop()
 
 
 def loaded(options, folder, create):
@@ -192,6 +274,7 @@ def main():
     parser.add_argument("--answer", type=pathlib.Path)
     parser.add_argument("--time", type=pathlib.Path)
     parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--count", type=int, help="with --cost: the first so many documents only [all]")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--seconds", type=float, default=speed.CLASS_S, help="processor time for a class, when slow")
     parser.add_argument("--edgecask", default=str(REPOSITORY / "target/release/edgecask"), help="the program [%(default)s]")
