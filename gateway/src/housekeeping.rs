@@ -41,11 +41,12 @@ impl Housekeeping {
     fn start_all(&mut self, gateway: &Arc<Gateway>) -> io::Result<()> {
         let [syncing, keys, log, indexes, calling] = std::array::from_fn(|_| gateway.clone());
         self.maintain("maintain-keys", move || keys.maintenance.run_keys(&keys.server, &keys.trim))?;
+        // One that is only read needs what its indexes lack, too.
+        self.maintain("maintain-indexes", move || indexes.maintenance.run_indexes(&indexes.server))?;
         if gateway.server.engine.is_read_only() {
             return Ok(());
         }
         self.maintain("maintain-log", move || log.maintenance.run_log(&log.server, &log.brake))?;
-        self.maintain("maintain-indexes", move || indexes.maintenance.run_indexes(&indexes.server))?;
         self.syncer = Some(spawn("syncer", move || syncing.syncer.run(&syncing.server.engine))?);
         self.crons = Some(spawn("crons", move || crons::run(&calling))?);
         Ok(())

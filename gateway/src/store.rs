@@ -754,6 +754,7 @@ impl Admin for Store {
     }
 
     fn put_derived(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        self.check_writable()?;
         with_engine!(self, engine => Admin::put_derived(engine, number, bytes))
     }
 
@@ -762,7 +763,9 @@ impl Admin for Store {
     }
 
     fn remove_derived(&self, number: u64) {
-        with_engine!(self, engine => Admin::remove_derived(engine, number));
+        if !self.is_read_only {
+            with_engine!(self, engine => Admin::remove_derived(engine, number));
+        }
     }
 
     fn list_derived(&self) -> Vec<u64> {

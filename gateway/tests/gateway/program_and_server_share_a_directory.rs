@@ -141,3 +141,31 @@ fn reader_changes_the_store() {
     let mut caller = Caller::of(&Embedded::open(folder.path(), &options(false)).expect("opens"));
     assert_eq!(caller.say("GET a"), "1");
 }
+
+#[test]
+fn index_of_a_reader_never_answers_without_its_segments() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let store = Embedded::open(folder.path(), &options(false)).expect("opens");
+    let mut caller = Caller::of(&store);
+    assert_eq!(caller.say("FT.CREATE i SCHEMA t TEXT"), "OK");
+    // More than are read again before a store is open.
+    let documents = edgecask_core::limits::SEARCH_REBUILT_AT_ONCE + 100;
+    for number in 0..documents {
+        assert_eq!(caller.say(&format!("HSET {number} t w{}", number % 10)), "1");
+    }
+    drop(caller);
+    store.close().expect("closes");
+    for entry in fs::read_dir(folder.path()).expect("lists").flatten() {
+        if entry.path().extension().is_some_and(|end| end == "derived") {
+            fs::remove_file(entry.path()).expect("removes");
+        }
+    }
+    fs::remove_file(folder.path().join("control")).ok();
+    let before = contents(folder.path());
+    {
+        let reader = Embedded::open(folder.path(), &options(true)).expect("opens");
+        let wanted = format!("[{}]", documents);
+        Caller::of(&reader).say_until("FT.SEARCH i * LIMIT 0 0", &wanted);
+    }
+    assert!(contents(folder.path()) == before, "the directory has changed");
+}

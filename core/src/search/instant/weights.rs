@@ -45,7 +45,7 @@ impl Default for Weights {
             typo: 600,
             popularity: 250,
             short: 400,
-            whole: 300,
+            whole: 140,
             extra: 20,
             proximity: 180,
             joined: 3400,
