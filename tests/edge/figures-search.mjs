@@ -9,13 +9,12 @@
 // Processor time is that of all threads of workerd, to the nanosecond (/proc/PID/task/*/schedstat): the request and its reply belong
 // to it, and so do compiler and garbage collector of JavaScript. A PING is measured beside it: that is what any message costs.
 
-import { once } from 'node:events';
 import { createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WebSocket } from './peer.mjs';
+import { Client } from './client.mjs';
 import { EDGE_WORKER, workerd } from './workerd.mjs';
 
 const DOCUMENTS = 100_000;
@@ -30,73 +29,8 @@ const [EACH, ONE_WORD, PHRASES, STREAMS, WARM_UP] = [97, 150, 300, 60, 30];
 const SLEEP_MS = 11_000;
 // What a query is asked to take at most, and a bound of postings below the default one, 20,000.
 const [ASKED_MS, FEW_POSTINGS] = [5, 5000];
-
-/** A socket that sends commands in a row and gives their replies as text, errors included. */
-class Client {
-  #received = [];
-  #wanted = 0;
-  #wake = () => {};
-
-  static async open(port, database) {
-    const client = new Client();
-    client.socket = new WebSocket(`ws://127.0.0.1:${port}/db/${database}/resp`, ['resp'], { maxPayload: 0, perMessageDeflate: false });
-    client.socket.on('message', (data) => {
-      client.#received.push(data);
-      client.#wake();
-    });
-    client.socket.on('close', (code) => client.#wanted > 0 && process.exit(console.error(`a socket was closed: ${code}`) ?? 1));
-    await once(client.socket, 'open');
-    return client;
-  }
-
-  async ask(...words) {
-    return (await this.all([words]))[0];
-  }
-
-  /** The replies to commands that are sent together. */
-  async all(commands) {
-    this.#wanted = commands.length;
-    this.#received = [];
-    this.socket.send(Buffer.from(commands.map(request).join('')));
-    for (;;) {
-      const replies = split(Buffer.concat(this.#received));
-      if (replies.length === commands.length) return (this.#wanted = 0, replies);
-      await new Promise((resolve) => (this.#wake = resolve));
-    }
-  }
-
-  async facts(section) {
-    const lines = (await this.ask('INFO', section)).split('\r\n').filter((line) => line.includes(':'));
-    return Object.fromEntries(lines.map((line) => line.split(/:(.*)/s).slice(0, 2)));
-  }
-
-  /** A value of FT.INFO. */
-  async fact(name) {
-    return new RegExp(`\\$${name.length}\r\n${name}\r\n(?:\\$\\d+\r\n|:)([^\r]*)`).exec(await this.ask('FT.INFO', 'i'))?.[1];
-  }
-}
-
-function request(words) {
-  return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`).join('')}`;
-}
-
-/** The whole replies at the beginning of some bytes. */
-function split(bytes) {
-  const replies = [];
-  for (let at = 0, from = 0, missing = 1; at < bytes.length; ) {
-    const end = bytes.indexOf('\r\n', at);
-    if (end < 0) break;
-    const [kind, number] = [String.fromCharCode(bytes[at]), Number(bytes.toString('latin1', at + 1, end))];
-    at = end + 2;
-    if (kind === '$' && number >= 0) at += number + 2;
-    missing += (kind === '*' ? Math.max(0, number) : 0) - 1;
-    if (at > bytes.length) break;
-    if (missing > 0) continue;
-    replies.push(bytes.toString('utf8', from, at));
-    [from, missing] = [at, 1];
-  }
-  return replies;
-}
+// With so large a part of the hashes that fit there is room for a part of their index.
+const ALMOST_FULL = 0.92;
 
 /** Draws that depend on a seed alone. */
 function dice(seed) {
@@ -194,9 +128,10 @@ async function load(client, documents) {
   }
 }
 
-/** Waits until maintenance has nothing to do: deltas are segments, segments are stored and merged. */
-async function settled(pid) {
+/** Waits until maintenance has nothing to do: deltas are segments, segments are stored and merged. The object stays awake. */
+async function settled(client, pid) {
   for (let quiet = 0; quiet < 3; ) {
+    await client.ask('PING');
     const before = cpuMillis(pid);
     await sleep(2500);
     quiet = cpuMillis(pid) - before < 20 ? quiet + 1 : 0;
@@ -322,7 +257,7 @@ async function untilFull(folder, documents) {
       `${mebibytes(used)} used of an instance of ${mebibytes(instance)}${before === undefined ? '' : now === before ? ', the same life' : ', ANOTHER LIFE'}`);
   };
   await tell('at once', client, life);
-  await settled(server.pid);
+  await settled(client, server.pid);
   await tell('after maintenance', client, life);
   client.socket.terminate();
   await server.stop();
@@ -333,24 +268,26 @@ async function untilFull(folder, documents) {
   await again.stop();
 }
 
-/** An index over so many keys that it has no room. */
+/** An index over so many keys that it has no room: when it is made, or while they are looked at. */
 async function tooLate(folder, documents) {
   const server = await workerd(folder, EDGE_WORKER);
-  const client = await Client.open(server.port, 'late');
-  const { run_id: life } = await client.facts('server');
-  const { written, refused } = await filled(client, documents);
-  console.log(`search, an index over a full store: ${written} hashes fit, then ${refused}`);
-  console.log(`search, an index over a full store: FT.CREATE answers ${(await client.ask(...CREATE)).trim()}`);
-  const some = Array.from({ length: Math.floor(written / 8) }, (_, at) => `i:${at}`);
-  for (let from = 0; from < some.length; from += 1000) await client.ask('DEL', ...some.slice(from, from + 1000));
-  console.log(`search, an index over a full store, ${some.length} deleted: FT.CREATE answers ${(await client.ask(...CREATE)).trim()}`);
-  await settled(server.pid);
-  const { run_id: now } = await client.facts('server');
-  const { used, instance } = await memoryOf(client);
-  console.log(`search, an index over a full store: ${(await client.ask('DBSIZE')).trim()} keys, num_docs ${await client.fact('num_docs')}, ` +
-    `indexing ${await client.fact('indexing')}, percent_indexed ${await client.fact('percent_indexed')}, search: ${JSON.stringify((await client.ask(...search('lib'))).slice(0, 80))}, ` +
-    `${mebibytes(used)} used of an instance of ${mebibytes(instance)}, ${now === life ? 'the same life' : 'ANOTHER LIFE'}`);
-  client.socket.terminate();
+  const [full, late] = [await Client.open(server.port, 'full'), await Client.open(server.port, 'late')];
+  const { written, refused } = await filled(full, documents);
+  const what = 'search, an index over a store';
+  console.log(`${what} that is full: ${written} hashes fit, then ${refused}; FT.CREATE answers ${(await full.ask(...CREATE)).trim()}`);
+  full.socket.terminate();
+  const count = Math.floor(written * ALMOST_FULL);
+  await load(late, Array.from({ length: count }, (_, at) => ({ ...documents[at % documents.length], id: at })));
+  const { run_id: life } = await late.facts('server');
+  console.log(`${what} that is almost full: ${count} hashes; FT.CREATE answers ${(await late.ask(...CREATE)).trim()}`);
+  await settled(late, server.pid);
+  const { run_id: now } = await late.facts('server');
+  const { used, instance } = await memoryOf(late);
+  const begin = async (...words) => JSON.stringify((await late.ask(...words)).slice(0, 90));
+  console.log(`${what} that is almost full: ${(await late.ask('DBSIZE')).trim()} keys, num_docs ${await late.fact('num_docs')}, indexing ${await late.fact('indexing')}, ` +
+    `percent_indexed ${await late.fact('percent_indexed')}; a search answers ${await begin(...search('lib'))}, HSET ${await begin(...hashOf(documents[0], 'more'))}, ` +
+    `HGET ${await begin('HGET', 'i:7', 'name')}; ${mebibytes(used)} used of an instance of ${mebibytes(instance)}, ${now === life ? 'the same life' : 'ANOTHER LIFE'}`);
+  late.socket.terminate();
   await server.stop();
 }
 
@@ -369,7 +306,7 @@ export async function figuresOfSearch({ file = DATA_SET, rounds = 3, base = os.t
     await load(clients[name], documents);
     console.log(`search: ${name} loaded, ${(((cpuMillis(server.pid) - before) * 1000) / documents.length).toFixed(1)} us of processor a document`);
   }
-  await settled(server.pid);
+  await settled(clients.covered, server.pid);
   const { plain, covered } = { plain: await memoryOf(clients.plain), covered: await memoryOf(clients.covered) };
   console.log(`search, memory: ${mebibytes(plain.used)} used without an index, ${mebibytes(covered.used)} with it; instances of ` +
     `${mebibytes(plain.instance)} and ${mebibytes(covered.instance)}`);
