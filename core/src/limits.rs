@@ -375,6 +375,10 @@ pub const SEARCH_REBUILT_IN_A_STEP: usize = 128;
 /// Keys that are looked at for a new index in a step: each is a transaction of its own.
 pub const SEARCH_SCANNED_IN_A_STEP: usize = 256;
 
+/// Documents that were there before an index, or that are read again, are indexed only while so many bytes are left in a home that counts
+/// its memory: none of this may end the home, and requests need memory, too.
+pub const SEARCH_LEFT_BYTES_MIN: u64 = 32 * 1024 * 1024;
+
 /// Postings that a step of merging segments writes: about a millisecond.
 pub const SEARCH_MERGED_IN_A_STEP: u32 = 64 * 1024;
 

@@ -1,5 +1,6 @@
 // What the edge worker does in a second beside a plain Durable Object (plain-object.mjs) and beside one that does nothing
-// (idle-object.mjs: what a message costs whoever serves it), how soon it starts, what scripts and SQL cost, and how large it is:
+// (idle-object.mjs: what a message costs whoever serves it), how soon it starts, what scripts, SQL and search (figures-search.mjs) cost,
+// and how large it is:
 // node tests/edge/figures.mjs [SECONDS A CASE] [ROUNDS] [DIRECTORY]. All run under workerd alone, by turns, in one run; medians
 // of the rounds. Keys are drawn at random, as redis-benchmark -r does. Frames are made before the clock runs and replies are
 // only counted, so that the machine is workerd's.
@@ -10,6 +11,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { figuresOfSearch } from './figures-search.mjs';
 import { assembled, library, text } from './modules.mjs';
 import { cpuSeconds, EDGE_WORKER, workerd } from './workerd.mjs';
 
@@ -341,5 +343,6 @@ const wasm = EDGE_WORKER[1][1];
 console.log(`wasm ${statSync(wasm).size} bytes, ${gzipSync(readFileSync(wasm), { level: 9 }).length} by gzip`);
 await scripts();
 await sql();
+await figuresOfSearch({ rounds: ROUNDS, base: BASE });
 for (const keys of [10_000, 100_000, 500_000]) await coldStart(keys);
 await beside();

@@ -15,6 +15,7 @@ edge-test: edge-suites
 edge-suites: export EDGECASK_BIN := $(EDGE_GATEWAY)
 edge-suites: edge console .build/apt .build/venv/ready $(CLIENTS)/node
 	python3 $(FLOWS)/run.py --only upstash --excused tests/edge/excused-flows.txt
+	python3 $(FLOWS)/run.py --only meilisearch --excused tests/edge/excused-flows.txt
 	$(PYTHON) tests/conformance/run.py
 	node tests/console/run.mjs
 

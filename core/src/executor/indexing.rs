@@ -79,6 +79,10 @@ impl Indexing {
         index: &Arc<Index>,
         now_ms: u64,
     ) -> Result<bool, EngineError> {
+        // What is missing is read once there is memory again; until then the index does not answer.
+        if !server.shared.has_memory_to_index() {
+            return Ok(false);
+        }
         let is_its = |rebuild: &Rebuild| Arc::ptr_eq(&rebuild.index().contents, &index.contents);
         let rebuild = match self.rebuild.take().filter(is_its) {
             Some(rebuild) => self.rebuild.insert(rebuild),
@@ -105,8 +109,16 @@ impl Indexing {
         if scan.keys.is_empty() && !scan.is_over {
             scan.find(server, db, now_ms)?;
         }
+        let before = scan.done;
         // A key that cannot be indexed at the moment, since the store is full or a trigger refuses it, is tried again.
         while let Some(key) = scan.keys.last() {
+            // Searches say that documents are missing; the walk goes on once there is memory again. What was looked at may become a
+            // segment, which is smaller.
+            if !server.shared.has_memory_to_index() {
+                let has_moved = scan.done > before;
+                self.scan = Some(scan);
+                return Ok(has_moved);
+            }
             self.upkeep.client.db = db;
             match self.upkeep.change(server, key, now_ms, |ctx| index_key(ctx, index, key)) {
                 Ok(_) => {}

@@ -26,6 +26,7 @@ use super::settings::Settings;
 use super::sql::{Databases, Streams};
 use super::triggers::Triggers;
 use crate::acl::{Access, Change, Context, Denial, Registry, User};
+use crate::limits::SEARCH_LEFT_BYTES_MIN;
 use crate::script::Level;
 
 /// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
@@ -441,6 +442,11 @@ impl Shared {
     #[inline]
     pub(crate) fn is_short_of_memory(&self) -> bool {
         self.shortage.load(Ordering::Relaxed) & !MEMORY_EXCEEDED == Shortage::Memory as u8
+    }
+
+    /// Whether documents may be indexed that no request is writing.
+    pub(crate) fn has_memory_to_index(&self) -> bool {
+        !self.is_short_of_memory() && (self.settings.bounds().budget.left_bytes())() >= SEARCH_LEFT_BYTES_MIN
     }
 
     /// Whether memory is short, for either reason.

@@ -6,7 +6,7 @@
 //!         1 and a datafile's id, big-endian      one byte: hidden 0, listed 1, removed and still read 2
 //!         2 and a name                           state of the object itself
 //!         3                                      the manifest of the datafiles
-//!         4 and a number, big-endian             a derived file
+//!         4 and a number, big-endian             a derived file; its first part is short
 //! ```
 //!
 //! A call that returns an error has written nothing. After [`RowStorage::flush`] all bytes of the event are in rows. The
@@ -40,6 +40,9 @@ const FILE_SPACE: u8 = 1;
 const STATE_SPACE: u8 = 2;
 const MANIFEST_SPACE: u8 = 3;
 const DERIVED_SPACE: u8 = 4;
+
+/// The first part of a derived file is that short, since a list of the files reads the first parts of all.
+const DERIVED_FIRST_MAX_BYTES: usize = 16;
 
 /// The state in a datafile's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,7 +182,7 @@ impl<H: Host> Rows<H> {
         files
     }
 
-    /// The numbers of all derived files. Their first parts are read with them, one at a time.
+    /// The numbers of all derived files. Their first parts, which are short, are read with them.
     fn derived_numbers(&self) -> Vec<u64> {
         let mut numbers = Vec::new();
         let mut from = (vec![DERIVED_SPACE], 0);
@@ -249,16 +252,20 @@ impl<H: Host> Rows<H> {
     }
 
     fn put(&self, key: &[u8], value: &[u8]) {
+        self.put_parts(key, value, ROW_MAX_BYTES);
+    }
+
+    /// Puts a value whose first part has so many bytes at most.
+    fn put_parts(&self, key: &[u8], value: &[u8], first_max_bytes: usize) {
         self.host.remove_entry(key);
-        let mut part = 0;
-        let mut rest = value;
+        let (mut part, mut rest, mut most) = (0, value, first_max_bytes);
         loop {
-            let (piece, behind) = rest.split_at(rest.len().min(ROW_MAX_BYTES));
+            let (piece, behind) = rest.split_at(rest.len().min(most));
             self.host.insert_entry(key, part, piece);
             if behind.is_empty() {
                 return;
             }
-            (rest, part) = (behind, part + 1);
+            (rest, part, most) = (behind, part + 1, ROW_MAX_BYTES);
         }
     }
 }
@@ -370,7 +377,8 @@ impl<H: Host> Storage for RowStorage<H> {
 
     fn put_derived(&self, number: u64, bytes: &[u8]) -> Result<()> {
         self.rows.reserve(bytes.len() as u64)?;
-        self.rows.put(&spaced(DERIVED_SPACE, &number.to_be_bytes()), bytes);
+        let key = spaced(DERIVED_SPACE, &number.to_be_bytes());
+        self.rows.put_parts(&key, bytes, DERIVED_FIRST_MAX_BYTES);
         Ok(())
     }
 

@@ -145,7 +145,7 @@ fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Resu
     index.contents.set_progress(Progress::Rebuilding { left: missing, of: all });
     if missing <= SEARCH_REBUILT_AT_ONCE {
         let mut rebuild = Rebuild::new(index.clone());
-        while rebuild.step(server, now_ms)? {}
+        while server.shared.has_memory_to_index() && rebuild.step(server, now_ms)? {}
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::search::query::explain;
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
 use crate::search::text::{fold, stem};
-use crate::server::search::Index;
+use crate::server::search::{Index, Progress};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -29,6 +29,10 @@ const TIMEOUT_WARNING: &str = "Timeout limit was reached";
 
 /// What a search as one types says if it has not looked at everything.
 const CAP_WARNING: &str = "The search was not exhaustive: CAP was reached";
+
+/// What RediSearch warns of where documents that were there before the index are not in it for lack of memory.
+const MEMORY_WARNING: &str =
+    "Index contains partial data due to an indexing failure caused by insufficient memory";
 
 /// Results of a search.
 pub(super) struct Found {
@@ -72,7 +76,11 @@ pub(super) fn found(ctx: &mut Context<'_, '_>, args: &[&[u8]], request: &Request
         } else {
             page(ctx, &index, &asked, request)?
         };
-        let Page { total, hits, warnings, instant } = page;
+        let Page { total, hits, mut warnings, instant } = page;
+        let is_partial = matches!(index.contents.progress(), Progress::Scanning { .. });
+        if is_partial && !ctx.shared.has_memory_to_index() {
+            warnings.push(MEMORY_WARNING);
+        }
         if request.no_content || hits.is_empty() {
             let row = |hit| Row { hit, payload: None, fields: Vec::new() };
             return Ok(Found { total, rows: hits.into_iter().map(row).collect(), warnings });

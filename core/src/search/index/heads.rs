@@ -26,6 +26,13 @@ const WORDS_MAX: usize = 192;
 /// Heads take this part of a part's bytes at most. It counts as taken from the beginning, so that no query changes what an index takes.
 const MEMORY_SHARE: usize = 32;
 
+/// In a small part they may take more than that: a head is of about the same size everywhere, and all letters are asked for. So many
+/// bytes are the heads of all letters, and of pairs of letters that many words begin with; ...
+const MEMORY_LEAST_BYTES: usize = 192 * 1024;
+
+/// ... but never more than this part of the bytes.
+const MEMORY_SHARE_MAX: usize = 4;
+
 /// About what a beginning takes beside its words.
 const ENTRY_BYTES: usize = 64;
 
@@ -47,7 +54,7 @@ struct Found {
 impl Heads {
     /// Bytes of memory that the heads of a part with so many bytes may take.
     pub fn bytes_max(part_bytes: usize) -> usize {
-        part_bytes / MEMORY_SHARE
+        (part_bytes / MEMORY_SHARE).max(MEMORY_LEAST_BYTES.min(part_bytes / MEMORY_SHARE_MAX))
     }
 
     /// The head of a beginning in a part with so many places and bytes. `walk` shows its words from a beginning on.
