@@ -67,7 +67,7 @@ function split(bytes) {
     if (end < 0) break;
     const [kind, number] = [String.fromCharCode(bytes[at]), Number(bytes.toString('latin1', at + 1, end))];
     at = end + 2;
-    if (kind === '$' && number >= 0) at += number + 2;
+    if ((kind === '$' || kind === '=') && number >= 0) at += number + 2;
     missing += (ELEMENTS[kind] ?? 0) * Math.max(0, number) - 1;
     if (at > bytes.length) break;
     if (missing > 0) continue;
