@@ -533,7 +533,6 @@ pub(super) fn with_options<R>(
         synonyms: &|word, visit| synonyms.others(word, visit),
         payload: b"",
         documents: None,
-        statistics: None,
         meter,
     })
 }

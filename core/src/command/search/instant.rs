@@ -6,7 +6,7 @@ use super::find::{self, Allowed, Asked, Ended, Own};
 use super::request::Request;
 use crate::command::{CommandError, Context};
 use crate::search::bits::Bits;
-use crate::search::evaluate::{self, Failure, Hits, Meter};
+use crate::search::evaluate::{self, Failure, Meter};
 use crate::search::index::{DocumentId, View};
 use crate::search::instant::{self, Answer, Marker, SortKey, Strategy, Typos, Weights};
 use crate::search::query::{Clause, Node, Pattern};
@@ -221,8 +221,7 @@ fn matching(
     let matches = find::with_options(index, asked, only, meter, |options| {
         evaluate::evaluate(&index.definition.schema, views, root, options)
     })?;
-    let of_view = |(view, hits): (&View<'_>, &Hits)| Bits::of(view.part.places(), &hits.places);
-    Ok(views.iter().zip(&matches.views).map(of_view).collect())
+    Ok(matches.places(views))
 }
 
 /// What FT.SEARCH has found.

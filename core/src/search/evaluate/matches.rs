@@ -10,9 +10,9 @@ use crate::search::sorted;
 use super::plan::{Planner, Step, What, Window};
 use super::proximity::{Distance, retain};
 use super::run::{Hits, Matches, Run};
-use super::score::{Judge, Scorer, Weights, hamming, statistics};
+use super::score::{Judge, Scorer, Statistics, Weights, hamming, statistics};
 use super::terms::{Gather, tags, words};
-use super::{Failure, Options, Statistics, places};
+use super::{Failure, Options, places};
 
 /// Finds the documents that match a query's tree. The views are the parts of one index at one moment.
 ///
@@ -25,15 +25,13 @@ pub fn evaluate(
     options: &Options<'_>,
 ) -> Result<Matches, Failure> {
     let has_scores = options.needs_scores && options.scorer.needs_words();
-    let known = match options.statistics {
-        Some(known) => known,
-        None if has_scores => {
-            let unknown = views.iter().filter(|view| !view.has_words());
-            let places = unknown.map(|view| u64::from(view.part.places())).sum();
-            options.meter.work(places)?;
-            statistics(schema, views)
-        }
-        None => Statistics::default(),
+    let known = if has_scores {
+        let unknown = views.iter().filter(|view| !view.has_words());
+        let places = unknown.map(|view| u64::from(view.part.places())).sum();
+        options.meter.work(places)?;
+        statistics(schema, views)
+    } else {
+        Statistics::default()
     };
     let judge = Judge::new(options.scorer, Weights::new(schema), known);
     let plan = Planner::new(schema, views, options, &judge).plan(root)?;

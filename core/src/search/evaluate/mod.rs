@@ -30,7 +30,7 @@ pub use nearest::{Neighbour, distance_of, nearest};
 pub use pattern::Matcher;
 pub use places::distance_m;
 pub use run::{Hits, Matches};
-pub use score::{Scorer, Statistics, statistics};
+pub use score::Scorer;
 pub use top::{Hit, Order, in_id_order, top};
 pub use wanted::Wanted;
 
@@ -111,8 +111,6 @@ pub struct Options<'o> {
     pub payload: &'o [u8],
     /// What is not in the index; the scorer that needs it gives 0 without.
     pub documents: Option<&'o dyn Documents>,
-    /// Statistics of the index, if somebody has them; computed otherwise where scores need them.
-    pub statistics: Option<Statistics>,
     /// Counts work and memory.
     pub meter: Meter<'o>,
 }

@@ -24,6 +24,13 @@ pub struct Matches {
     pub total: u64,
 }
 
+impl Matches {
+    /// The documents of each view.
+    pub fn places(&self, views: &[View<'_>]) -> Vec<Bits> {
+        views.iter().zip(&self.views).map(|(view, hits)| Bits::of(view.part.places(), &hits.places)).collect()
+    }
+}
+
 /// What is constant while one view is looked through.
 pub(super) struct Run<'r> {
     pub(super) number: usize,

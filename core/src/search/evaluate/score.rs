@@ -66,15 +66,15 @@ impl Scorer {
 
 /// What is known of all live documents together.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Statistics {
+pub(super) struct Statistics {
     /// How many there are.
-    pub documents: u64,
+    pub(super) documents: u64,
     /// How many words they have, weights of fields included.
-    pub words: f64,
+    pub(super) words: f64,
 }
 
 /// Counts live documents and their words: a step for each document and text field of a view that does not know them.
-pub fn statistics(schema: &Schema, views: &[View<'_>]) -> Statistics {
+pub(super) fn statistics(schema: &Schema, views: &[View<'_>]) -> Statistics {
     let weights = Weights::new(schema);
     let mut statistics = Statistics::default();
     for view in views {

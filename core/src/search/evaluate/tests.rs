@@ -199,7 +199,6 @@ fn options<'o>(scorer: Scorer, synonyms: Synonyms<'o>) -> Options<'o> {
         synonyms,
         payload: b"",
         documents: None,
-        statistics: None,
         meter: meter(),
     }
 }

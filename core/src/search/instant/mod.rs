@@ -371,11 +371,9 @@ fn matching(
         synonyms: &|_, _| {},
         payload: b"",
         documents: None,
-        statistics: None,
         meter: Meter { work: 0.into(), work_max: request.meter.work_max, may_take: request.meter.may_take },
     };
     let matches = evaluate(schema, views, &clause.into(), &options)?;
     request.meter.work(options.meter.work.get())?;
-    let bits = matches.views.iter().zip(views).map(|(hits, view)| Bits::of(view.part.places(), &hits.places));
-    Ok(bits.collect())
+    Ok(matches.places(views))
 }
