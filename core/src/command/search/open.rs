@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::document;
-use super::indexes::{INDEXES, index_of, read};
+use super::indexes::{INDEXES, forget_scans, index_of, read};
 use super::maps::{Entry, MAP_PREFIX};
 use crate::command::CommandError;
 use crate::command::definitions::Unreadable;
@@ -65,6 +65,16 @@ pub fn open<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Vec<Unreadable
     let changes: Vec<Change> = indexes.into_iter().map(Change::Set).collect();
     shared.search.apply(&shared.hub.interest, &changes);
     Ok(unreadable)
+}
+
+/// Removes all document maps, and has their indexes look at all keys at the next [`open`]. A salvaged store has lost records, and no map
+/// says which of its entries are missing or old.
+///
+/// # Errors
+/// The engine's. Then it has to be done again, before the indexes are opened or later.
+pub fn forget_maps<E: Engine>(engine: &E, now_ms: u64) -> Result<()> {
+    forget_scans(engine, now_ms)?;
+    remove_strange_maps(engine, &[], now_ms)
 }
 
 /// Reads the derived files: valid segments by the number of their index. The others are litter.

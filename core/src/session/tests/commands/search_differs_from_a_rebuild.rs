@@ -14,7 +14,7 @@ use crate::server::search::Progress;
 use crate::storage::simulated::Survival;
 use crate::storage::{Simulation, Storage};
 
-const SCHEMA: &str = "PREFIX 2 doc: note: FILTER @hidden!='1' SCHEMA title TEXT WEIGHT 3 SORTABLE body TEXT tag TAG SORTABLE number NUMERIC SORTABLE place GEO";
+pub(super) const SCHEMA: &str = "PREFIX 2 doc: note: FILTER @hidden!='1' SCHEMA title TEXT WEIGHT 3 SORTABLE body TEXT tag TAG SORTABLE number NUMERIC SORTABLE place GEO";
 
 const QUERIES: [&str; 12] = [
     "*",
@@ -32,7 +32,7 @@ const QUERIES: [&str; 12] = [
 ];
 
 /// A server over a machine's disk, with its indexes.
-fn open(machine: &Simulation) -> Server<Bitcask> {
+pub(super) fn open(machine: &Simulation) -> Server<Bitcask> {
     let storage: Arc<dyn Storage> = Arc::new(machine.open().expect("open"));
     let server = start(&storage, &Log::default());
     assert_eq!(search::open(&server, NOW_MS), Ok(Vec::new()));
@@ -40,7 +40,7 @@ fn open(machine: &Simulation) -> Server<Bitcask> {
 }
 
 /// Does the upkeep of indexes until there is nothing to do.
-fn settle(server: &Server<Bitcask>, now_ms: u64) {
+pub(super) fn settle(server: &Server<Bitcask>, now_ms: u64) {
     let mut indexing = Indexing::new(&server.shared);
     for _ in 0..10_000 {
         if !indexing.step(server, now_ms).expect("a healthy store") {
@@ -71,7 +71,7 @@ fn answers(client: &mut Client<'_>, index: &str) -> Vec<BTreeSet<String>> {
 }
 
 /// Compares an index with one that is made now.
-fn compare_with_a_rebuild(server: &Server<Bitcask>, now_ms: u64, what: &str) {
+pub(super) fn compare_with_a_rebuild(server: &Server<Bitcask>, now_ms: u64, what: &str) {
     settle(server, now_ms);
     let mut client = Client::of(server);
     client.now_ms = now_ms;
