@@ -124,7 +124,7 @@ fn remove_strange_maps<E: Engine>(engine: &E, indexes: &[Arc<Index>], now_ms: u6
 
 /// Reads the maps of an index and says how far it is.
 fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Result<()> {
-    let (mut missing, mut all) = (0, 0);
+    let mut all = 0;
     for map in index.maps.iter() {
         let mut after: Option<Vec<u8>> = None;
         loop {
@@ -137,7 +137,7 @@ fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Resu
             })?;
             all += entries.len() as u64;
             let ids = &mut entries.iter().map(|(_, entry)| (entry.id, entry.expires_at_ms));
-            index.contents.claim(ids, &mut |_| missing += 1);
+            index.contents.claim(ids);
             let is_last = entries.len() < ENTRIES_AT_A_TIME;
             after = entries.pop().map(|(key, _)| key);
             if is_last {
@@ -145,6 +145,7 @@ fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Resu
             }
         }
     }
+    let missing = index.contents.claimed();
     server.shared.search.add_litter(index.contents.drop_dead());
     let next =
         if index.definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };
