@@ -189,6 +189,12 @@ pub const TRIMMED_GARBAGE_BYTES: u64 = 4 * 1024 * 1024;
 /// processor however fast the disk is.
 pub const REST_PER_WORK: u32 = 1;
 
+/// A delta of an index with so many documents becomes a segment when the server stops; fewer are read again within some milliseconds.
+pub const SEALED_AT_STOP_MIN: u32 = 256;
+
+/// Segments are stored for so long when the server stops. What is left then is read again by the next start.
+pub const STORING_AT_STOP_MAX: Duration = Duration::from_secs(5);
+
 /// The deadlines of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadlines {

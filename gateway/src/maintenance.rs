@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use edgecask_core::engine::{Engine, EngineError};
 use edgecask_core::executor::{Eviction, Expiry, Indexing, Room};
 use edgecask_core::server::Server;
+use edgecask_core::server::search::Progress;
 use parking_lot::{Condvar, Mutex};
 use tracing::{error, info, warn};
 
@@ -23,8 +24,8 @@ use crate::brake::{Brake, Debt};
 use crate::clock::now_ms;
 use crate::limits::{
     BRAKED_PERIOD, CALM_PERIOD, EXPIRE_STEP_KEYS, GARBAGE_STEP, HINT_RETRY_MAX, MAINTENANCE_PERIOD,
-    MERGE_RETRY_MAX, MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK, TRIMMED_GARBAGE_BYTES,
-    UNHINTED_MUCH_BYTES, WORK_PER_HINTS,
+    MERGE_RETRY_MAX, MERGE_STEP_BYTES, REST_PER_HINTS, REST_PER_WORK, SEALED_AT_STOP_MIN,
+    STORING_AT_STOP_MAX, TRIMMED_GARBAGE_BYTES, UNHINTED_MUCH_BYTES, WORK_PER_HINTS,
 };
 use crate::scrub::{ScrubRequest, Scrubbed, Scrubber};
 use crate::store::{Durable, Maintain};
@@ -143,8 +144,17 @@ impl Maintenance {
             let begin = Instant::now();
             // An error here means that the store is read-only or full, which the next write reports.
             let has_more = indexing.step(server, now_ms()).unwrap_or(false);
-            rest = if has_more { begin.elapsed() * REST_PER_WORK } else { MAINTENANCE_PERIOD };
+            rest = match has_more {
+                // Searches fail until it is done.
+                true if has_rebuild(server) => Duration::ZERO,
+                true => begin.elapsed() * REST_PER_WORK,
+                false => MAINTENANCE_PERIOD,
+            };
         }
+        // Nobody writes any more, and the next start reads again what is in no segment.
+        server.shared.search.seal_deltas(SEALED_AT_STOP_MIN);
+        let begin = Instant::now();
+        while begin.elapsed() < STORING_AT_STOP_MAX && Indexing::store_step(server).unwrap_or(false) {}
     }
 
     /// Lets a thread rest that is only ever asked to stop; true once it is to end.
@@ -165,6 +175,12 @@ impl Maintenance {
         (asked.checkpoint, asked.wake) = (false, false);
         found
     }
+}
+
+/// Whether documents of an index are read again.
+fn has_rebuild<E: Engine>(server: &Server<E>) -> bool {
+    let present = server.shared.search.present();
+    present.iter().any(|index| matches!(index.contents.progress(), Progress::Rebuilding { .. }))
 }
 
 /// The state of the work on keys.

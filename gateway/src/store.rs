@@ -12,6 +12,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use edgecask_core::bitcask::{Bitcask, OnDamage, OpenError, Opened, Options};
+use edgecask_core::command::search;
 use edgecask_core::data::mend::mend;
 use edgecask_core::engine::{
     Admin, Begun, BlobRef, BlobStore, Commit, Db, Draft, Engine, EngineError, KeyVisitor,
@@ -23,9 +24,7 @@ use edgecask_core::ordered::{Ordered, OrderedSnapshot};
 use edgecask_core::storage::{Blob, BlobId, DeviceStorage, MemoryStorage, Storage};
 use tracing::{error, info, warn};
 
-#[cfg(feature = "tikv")]
-use crate::clock::now_ms;
-use crate::clock::seed;
+use crate::clock::{now_ms, seed};
 use crate::limits::HINT_AHEAD_BYTES;
 use crate::storage::directory::{self, Directory};
 use crate::storage::lock::DirectoryLock;
@@ -181,21 +180,30 @@ pub fn read(storage: Arc<dyn Storage>, options: &Options) -> std::result::Result
     let opened = Bitcask::open(storage, &Options { seed: seed(), ..*options })?;
     log_recovery(&opened);
     // Not only after damage: an earlier salvage may have been cut short when all of its datafiles were mended, and their values not.
-    if options.on_damage == OnDamage::Salvage || opened.earlier_report.is_some() {
-        mend_values(&opened.store, options.databases);
+    if options.on_damage == OnDamage::Salvage || opened.is_unmended {
+        mend_values(&opened.store, options.databases, opened.is_unmended);
     }
     Ok(opened.store)
 }
 
 /// Makes anew what a salvaged store can say of what was lost. What cannot be mended now, on a full disk perhaps, stays: commands
-/// reply with an error for such a value.
-fn mend_values(store: &Bitcask, databases: u32) {
-    match mend(store, databases) {
-        Ok(mended) => mended.iter().for_each(|mended| warn!("{mended}")),
-        Err(error) => error!("values could not be mended after the salvage: {error}"),
+/// reply with an error for such a value, and the next start tries again.
+fn mend_values(store: &Bitcask, databases: u32, is_unmended: bool) {
+    let mended = mend(store, databases).and_then(|mended| {
+        mended.iter().for_each(|mended| warn!("{mended}"));
+        if is_unmended { search::forget_maps(store, now_ms()) } else { Ok(()) }
+    });
+    if let Err(error) = &mended {
+        error!("values could not be mended after the salvage: {error}");
     }
-    if let Err(error) = store.sync() {
-        error!("what was mended after the salvage is not synced: {error}");
+    match store.sync() {
+        Ok(_) if is_unmended && mended.is_ok() => {
+            if let Err(error) = store.note_mended() {
+                error!("the next start mends the values once more: {error}");
+            }
+        }
+        Ok(_) => {}
+        Err(error) => error!("what was mended after the salvage is not synced: {error}"),
     }
 }
 

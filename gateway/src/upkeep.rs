@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use edgecask_core::bitcask::{Bitcask, Checked, OnDamage, OpenError, Options, check};
+use edgecask_core::command::search;
 use edgecask_core::data::mend::mend;
 use edgecask_core::engine::{Admin, Engine, EngineError, Overlay, Scope, Txn};
 use edgecask_core::storage::{DeviceStorage, StorageError};
@@ -124,8 +125,13 @@ pub fn run_repair(from: &Path, to: &Path, out: &mut dyn io::Write) -> Result<boo
         store.commit(snapshot, &mut overlay, now_ms(), &mut |_| {})?;
     }
     // What damage took of a value may be said by the rest of it.
-    let mended = if opened.damages.is_empty() { Vec::new() } else { mend(&store, DATABASES)? };
+    let mut mended = Vec::new();
+    if opened.is_unmended {
+        mended = mend(&store, DATABASES)?;
+        search::forget_maps(&store, now_ms())?;
+    }
     Admin::checkpoint(&store, now_ms())?;
+    store.note_mended()?;
     store.sweep_blobs()?;
     drop(store);
     // The original has the damaged datafiles, and the report is the one below.
@@ -222,7 +228,7 @@ fn file_names(directory: &Path) -> Result<Vec<String>, UpkeepError> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name().into_string().unwrap_or_default();
-        let is_whole = ["MANIFEST", "REFUSED", "SALVAGE"].contains(&name.as_str());
+        let is_whole = ["MANIFEST", "REFUSED", "SALVAGE", "UNMENDED"].contains(&name.as_str());
         if is_whole || name.ends_with(".data") || name.ends_with(".blob") {
             names.push(name);
         }

@@ -84,7 +84,7 @@ use crate::engine::{
 };
 use crate::limits::{DATAFILE_MAX_BYTES, PIPELINE_AHEAD};
 use crate::packed::table::prefetch;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Note, Storage, StorageError};
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug)]
@@ -239,6 +239,14 @@ impl Bitcask {
             self.log.storage().sync_removals().map_err(|error| self.log.poison(error))?;
         }
         Ok(left)
+    }
+
+    /// Says that what follows from the losses of a salvage is mended, and on the disk.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn note_mended(&self) -> std::result::Result<(), StorageError> {
+        self.log.storage().remove_note(Note::Unmended)
     }
 
     /// Makes the manifest say how much of the log is on the disk, so that a shorter one is noticed. On a full disk it goes on

@@ -9,6 +9,9 @@
 //! nothing, and the damaged datafiles are the store; from then on it is the other way round. So a crash at any moment leaves a
 //! store that is salvaged anew, or one that is whole and still says what was lost.
 //!
+//! *Unmended*: a salvage has ended, and the home has not mended yet what its losses mean for other keys. It is written before the
+//! note of the salvage becomes a report, and the home removes it.
+//!
 //! ```text
 //! EdgeCask refused 1                 EdgeCask salvage 1
 //! boot 0123456789abcdef…             generation 17
@@ -26,6 +29,7 @@ use crate::storage::{BootId, Note, Storage, StorageError};
 
 const REFUSED: &str = "EdgeCask refused 1\n";
 const SALVAGE: &str = "EdgeCask salvage 1\n";
+const UNMENDED: &str = "EdgeCask unmended 1\n";
 
 /// Begins the last line, which holds the checksum of all bytes before it.
 const CHECKSUM: &str = "crc32c ";
@@ -80,6 +84,11 @@ pub(super) fn forget_damage(storage: &dyn Storage) -> Result<(), StorageError> {
         Some(_) => storage.remove_note(Note::Refused),
         None => Ok(()),
     }
+}
+
+/// Notes that a salvage has ended whose losses have yet to be mended.
+pub(super) fn note_unmended(storage: &dyn Storage) -> Result<(), StorageError> {
+    storage.put_note(Note::Unmended, &signed(UNMENDED.to_owned()))
 }
 
 /// The note of a salvage that has begun.

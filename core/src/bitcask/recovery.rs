@@ -75,6 +75,9 @@ pub struct Opened {
     pub reports: Vec<String>,
     /// The lines of the report of that earlier one.
     pub earlier_report: Option<String>,
+    /// A salvage, of this start or an earlier one, has ended, and what follows from its losses has yet to be mended
+    /// ([`Bitcask::note_mended`]).
+    pub is_unmended: bool,
 }
 
 /// The contents of a storage.
@@ -151,6 +154,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         write_if_room(&manifest, found_manifest)?;
     }
     notes::forget_damage(&*storage)?;
+    let is_unmended = storage.note(Note::Unmended)?.is_some();
     let Replayed { shards, owners, databases_record, blob_roots, .. } = replayed;
     let next_number = Arc::new(AtomicU64::new(counters.next_number));
     let blobs = Arc::new(Blobs::open(storage, blob_roots, next_number.clone(), shared_below)?);
@@ -202,6 +206,7 @@ pub(super) fn open(storage: Arc<dyn Storage>, options: &Options) -> Result<Opene
         set_aside: kept.set_aside,
         reports: kept.reports,
         earlier_report,
+        is_unmended,
     })
 }
 
@@ -295,6 +300,7 @@ impl Kept {
         recovered.blobs.retain(|id| !unnamed.contains(id));
         // For good: what comes with such a number later is no litter of ours.
         recovered.manifest.dropped.retain(|id| !begun.is_set_aside(*id));
+        notes::note_unmended(storage)?;
         self.reports.push(storage.keep_salvage_note()?);
         match begun {
             Begun::Done { report, .. } => Ok(Some(report)),

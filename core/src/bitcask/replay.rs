@@ -202,11 +202,14 @@ impl Replay {
         shown.extend(recorded..u64::from(databases));
         let live: BTreeSet<u64> = shown.iter().copied().chain([CATALOG_SPACE]).collect();
         let files = Arc::new(std::mem::take(&mut self.files));
-        let mut owners = ByCollection::default();
+        // Tables that grow with each collection would be copied and cleared again and again.
+        let count = self.collections.len();
+        let mut owners = ByCollection::with_capacity_and_hasher(count, Default::default());
         let mut shards = std::mem::take(&mut self.shards);
         for (at, shard) in shards.iter_mut().enumerate() {
             shard.databases = shown.clone();
             shard.files = files.clone();
+            shard.collections.reserve(count / SHARDS);
             let spaces = std::mem::take(&mut shard.spaces);
             for space in spaces {
                 let is_live = live.contains(&space.number);

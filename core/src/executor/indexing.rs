@@ -60,7 +60,11 @@ impl Indexing {
         let of =
             |wanted: fn(Progress) -> bool| present.iter().find(|index| wanted(index.contents.progress()));
         if let Some(index) = of(|progress| matches!(progress, Progress::Rebuilding { .. })) {
-            return self.rebuild(server, index, now_ms);
+            // Otherwise all documents would be in deltas before the first of them is stored. On a full disk the index is in memory.
+            return match Indexing::store_step(server) {
+                Ok(true) => Ok(true),
+                Ok(false) | Err(_) => self.rebuild(server, index, now_ms),
+            };
         }
         self.rebuild = None;
         if self.keep_segments(server)? {
@@ -71,6 +75,19 @@ impl Indexing {
         }
         self.scan = None;
         self.drop_idle(server, &present, now_ms)
+    }
+
+    /// Freezes or stores one part; whether there was one. A home that is about to end calls it until there is none.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn store_step<E: Engine>(server: &Server<E>) -> Result<bool, EngineError> {
+        for index in server.shared.search.present().iter() {
+            if store_next(server, index)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn rebuild<E: Engine>(
@@ -162,21 +179,7 @@ impl Indexing {
         let search = &server.shared.search;
         for index in search.present().iter() {
             let (contents, definition) = (&index.contents, &index.definition);
-            if let Some(freeze) = contents.to_freeze() {
-                let bytes = freeze.bytes(definition.number);
-                if let Ok(segment) = Segment::open(bytes, definition.number)
-                    && let Some(grown) = contents.frozen(&freeze, segment)
-                {
-                    search.note_memory(grown);
-                    return Ok(true);
-                }
-            }
-            if let Some(segment) = contents.unstored().pop() {
-                let number = search.next_number();
-                server.engine.put_derived(number, segment.bytes())?;
-                if !contents.note_stored(&segment, number) {
-                    search.add_litter([number]);
-                }
+            if store_next(server, index)? {
                 return Ok(true);
             }
             search.add_litter(contents.drop_dead());
@@ -232,6 +235,25 @@ impl Indexing {
             Err(Stop::Error(error)) => Err(error.into_engine_error()),
         }
     }
+}
+
+/// Freezes or stores one part of an index; whether there was one.
+fn store_next<E: Engine>(server: &Server<E>, index: &Index) -> Result<bool, EngineError> {
+    let (search, contents, of) = (&server.shared.search, &index.contents, index.definition.number);
+    if let Some(freeze) = contents.to_freeze()
+        && let Ok(segment) = Segment::open(freeze.bytes(of), of)
+        && let Some(grown) = contents.frozen(&freeze, segment)
+    {
+        search.note_memory(grown);
+        return Ok(true);
+    }
+    let Some(segment) = contents.unstored().pop() else { return Ok(false) };
+    let number = search.next_number();
+    server.engine.put_derived(number, segment.bytes())?;
+    if !contents.note_stored(&segment, number) {
+        search.add_litter([number]);
+    }
+    Ok(true)
 }
 
 impl Scan {

@@ -257,7 +257,7 @@ fn derived_files_are_replaced_and_removed(storage: &impl Storage) {
 }
 
 fn notes_are_replaced_and_removed(storage: &impl Storage) {
-    for note in [Note::Refused, Note::Salvage] {
+    for note in [Note::Refused, Note::Salvage, Note::Unmended] {
         assert_eq!(storage.note(note), Ok(None), "no note before one is written");
         storage.remove_note(note).expect("nothing to remove is fine");
         storage.put_note(note, b"first, which is longer").expect("put");

@@ -13,7 +13,7 @@
 //! | `0000000007.torn-4096` | bytes from this offset that recovery cut off; for an operator       |
 //! | `0000000007.damaged`   | a datafile that salvage has replaced; for an operator               |
 //! | `00000000000000000042.blob.damaged` | a blob that nothing names any more since a salvage; for an operator |
-//! | `REFUSED`, `SALVAGE`   | notes of recovery, whole since the moment they have these names     |
+//! | `REFUSED`, `SALVAGE`, `UNMENDED` | notes of recovery, whole since the moment they have these names |
 //! | `salvage-1.txt`        | the report of a salvage that is complete; for an operator           |
 //! | anything else          | not ours; never touched                                             |
 //!
@@ -155,6 +155,7 @@ fn note_name(note: Note) -> &'static str {
     match note {
         Note::Refused => "REFUSED",
         Note::Salvage => "SALVAGE",
+        Note::Unmended => "UNMENDED",
     }
 }
 

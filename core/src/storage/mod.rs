@@ -56,6 +56,8 @@ pub enum Note {
     Refused,
     /// A salvage that has begun: which datafiles it replaces, and what is lost.
     Salvage,
+    /// A salvage has ended, and what its losses mean for other keys was not mended yet.
+    Unmended,
 }
 
 /// What a disk can do wrong.

@@ -10,7 +10,7 @@ use super::{create, maps};
 use crate::command::args::is_option;
 use crate::command::definitions::Definitions;
 use crate::command::{CommandError, Context, Outcome};
-use crate::engine::{Admin, Db};
+use crate::engine::{Admin, Db, Engine, EngineError};
 use crate::resp::{parse_i64, quote, split_line};
 use crate::search::dialect::settings::Settings;
 use crate::server::search::{Change, Contents, Definition, Index};
@@ -50,6 +50,29 @@ fn text(definition: &Definition, seed: u64) -> String {
         let _ = write!(text, " {}", quote(word));
     }
     text
+}
+
+/// The text of a definition whose document maps are gone, so that all its keys are to be looked at; None if it is not one of this form.
+fn unscanned(text: &[u8]) -> Option<Vec<u8>> {
+    let words: Vec<&[u8]> = text.splitn(7, |byte| *byte == b' ').collect();
+    let [b"NUMBER", number, b"SINCE", _, b"SCANNED", _, rest] = *words.as_slice() else { return None };
+    Some([b"NUMBER", number, b"SINCE", b"0", b"SCANNED", b"no", rest].join(&b' '))
+}
+
+/// Has all indexes look at all their keys when the store is opened, since their document maps are going to be removed. That goes for
+/// those that this version cannot read, too.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn forget_scans<E: Engine>(engine: &E, now_ms: u64) -> std::result::Result<(), EngineError> {
+    INDEXES.transact(engine, now_ms, |txn| {
+        for (field, text) in INDEXES.all(txn)? {
+            if let Some(text) = unscanned(&text) {
+                INDEXES.set(txn, &[&field, &text])?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Reads a definition of the store; whether its document maps hold for the division into parts with this seed is [`Definition::is_scanned`].

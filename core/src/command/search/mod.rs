@@ -27,7 +27,7 @@ mod tags;
 
 pub(crate) use admin::{drop_index, end_scan, index_key};
 pub(crate) use open::Rebuild;
-pub use open::open;
+pub use open::{forget_maps, open};
 pub(crate) use stage::has_index;
 
 use super::{CommandError, Group, Outcome};

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::document;
-use super::indexes::{INDEXES, index_of, read};
+use super::indexes::{INDEXES, forget_scans, index_of, read};
 use super::maps::{Entry, MAP_PREFIX};
 use crate::command::CommandError;
 use crate::command::definitions::Unreadable;
@@ -67,6 +67,16 @@ pub fn open<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Vec<Unreadable
     Ok(unreadable)
 }
 
+/// Removes all document maps, and has their indexes look at all keys at the next [`open`]. A salvaged store has lost records, and no map
+/// says which of its entries are missing or old.
+///
+/// # Errors
+/// The engine's. Then it has to be done again, before the indexes are opened or later.
+pub fn forget_maps<E: Engine>(engine: &E, now_ms: u64) -> Result<()> {
+    forget_scans(engine, now_ms)?;
+    remove_strange_maps(engine, &[], now_ms)
+}
+
 /// Reads the derived files: valid segments by the number of their index. The others are litter.
 fn read_segments<E: Engine>(
     server: &Server<E>,
@@ -114,7 +124,7 @@ fn remove_strange_maps<E: Engine>(engine: &E, indexes: &[Arc<Index>], now_ms: u6
 
 /// Reads the maps of an index and says how far it is.
 fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Result<()> {
-    let (mut missing, mut all) = (0, 0);
+    let mut all = 0;
     for map in index.maps.iter() {
         let mut after: Option<Vec<u8>> = None;
         loop {
@@ -127,7 +137,7 @@ fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Resu
             })?;
             all += entries.len() as u64;
             let ids = &mut entries.iter().map(|(_, entry)| (entry.id, entry.expires_at_ms));
-            index.contents.claim(ids, &mut |_| missing += 1);
+            index.contents.claim(ids);
             let is_last = entries.len() < ENTRIES_AT_A_TIME;
             after = entries.pop().map(|(key, _)| key);
             if is_last {
@@ -135,6 +145,7 @@ fn claim<E: Engine>(server: &Server<E>, index: &Arc<Index>, now_ms: u64) -> Resu
             }
         }
     }
+    let missing = index.contents.claimed();
     server.shared.search.add_litter(index.contents.drop_dead());
     let next =
         if index.definition.is_scanned { Progress::Ready } else { Progress::Scanning { done: 0, of: 0 } };

@@ -82,6 +82,10 @@ struct State {
     segments: Vec<Resident>,
     /// Documents with an expiry, by the unix time in milliseconds at which they are gone.
     expiring: BTreeSet<(u64, DocumentId)>,
+    /// Documents of the maps that were in no segment when it was opened, sorted, until all of them have been read again.
+    missing: Vec<DocumentId>,
+    /// Those of them, by their places there, that have yet to be read again.
+    lacking: Bits,
     progress: Progress,
     is_retired: bool,
 }
@@ -180,10 +184,19 @@ impl State {
                 .any(|Resident { segment, live, totals, .. }| find(&**segment, live, totals))
     }
 
-    /// Whether a document is in a delta.
-    fn is_in_a_delta(&self, id: DocumentId) -> bool {
-        let mut deltas = self.delta.iter().chain(self.sealed.iter().map(|sealed| &*sealed.delta));
-        deltas.any(|delta| delta.find(id).is_some())
+    /// The place of a document among those that are missing, if it has yet to be read again.
+    fn lacking(&self, id: DocumentId) -> Option<u32> {
+        let place = self.missing.binary_search(&id).ok()? as u32;
+        self.lacking.has(place).then_some(place)
+    }
+
+    /// Adds a document; returns how many bytes more the deltas take.
+    fn grow(&mut self, prepared: &Prepared) -> i64 {
+        let (sealed, before) = (self.sealed.len(), self.delta.as_ref().map_or(0, Delta::memory_bytes));
+        self.add(prepared);
+        let sealed = self.sealed.iter().skip(sealed).map(|sealed| &*sealed.delta);
+        let after: usize = sealed.chain(&self.delta).map(Delta::memory_bytes).sum();
+        after as i64 - before as i64
     }
 
     fn add(&mut self, prepared: &Prepared) {
@@ -262,7 +275,11 @@ impl Contents {
 
     /// Says how far it is.
     pub fn set_progress(&self, progress: Progress) {
-        self.state.write().progress = progress;
+        let mut state = self.state.write();
+        state.progress = progress;
+        if !matches!(progress, Progress::Rebuilding { .. }) {
+            (state.missing, state.lacking) = Default::default();
+        }
     }
 
     /// Notes a query.
@@ -281,12 +298,8 @@ impl Contents {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Reads an entry of a document map when the index is opened: whether its document is in a segment, where it lives from then on.
-    pub fn claim(
-        &self,
-        entries: &mut dyn Iterator<Item = (DocumentId, Option<u64>)>,
-        missing: &mut dyn FnMut(DocumentId),
-    ) {
+    /// Reads entries of a document map when the index is opened: a document in a segment lives there from then on, others are missing.
+    pub fn claim(&self, entries: &mut dyn Iterator<Item = (DocumentId, Option<u64>)>) {
         let mut greatest = 0;
         let mut state = self.state.write();
         for (id, expiry) in entries {
@@ -305,33 +318,37 @@ impl Contents {
                 }
             }
             if !is_found {
-                missing(id);
+                state.missing.push(id);
             }
         }
         drop(state);
         self.next_id.fetch_max(greatest + 1, Ordering::Relaxed);
     }
 
-    /// Whether a document of a map, which lives, is in no part yet.
-    pub fn lacks(&self, id: DocumentId) -> bool {
-        let state = self.state.read();
-        !state.is_in_a_delta(id) && state.segments.iter().all(|resident| resident.segment.find(id).is_none())
+    /// All entries were read: how many documents are missing.
+    pub fn claimed(&self) -> u64 {
+        let mut state = self.state.write();
+        sorted::by_key(&mut state.missing, |id| *id);
+        state.lacking = Bits::all(state.missing.len() as u32);
+        state.missing.len() as u64
     }
 
-    /// Adds a document of a map that was in no segment, under the lock of its key; returns how many bytes more it takes.
+    /// Whether a document of a map, which lives, has yet to be read again.
+    pub fn lacks(&self, id: DocumentId) -> bool {
+        self.state.read().lacking(id).is_some()
+    }
+
+    /// Adds a document that is missing, under the lock of its key; returns how many bytes more it takes.
     pub fn restore(&self, prepared: &Prepared) -> i64 {
         let mut state = self.state.write();
-        let before = state.memory_bytes();
-        if !state.is_in_a_delta(prepared.id()) {
-            state.add(prepared);
-        }
-        state.memory_bytes() - before
+        let Some(place) = state.lacking(prepared.id()) else { return 0 };
+        state.lacking.remove(place);
+        state.grow(prepared)
     }
 
     /// Makes a change that is committed; returns how many bytes more the index takes.
     pub fn apply(&self, change: DocumentChange) -> i64 {
         let mut state = self.state.write();
-        let before = state.delta.as_ref().map_or(0, Delta::memory_bytes) as i64;
         let id = change.added.as_ref().map(Prepared::id);
         if let Some(removed) = change.removed {
             state.kill(removed);
@@ -346,14 +363,7 @@ impl Contents {
         {
             state.expiring.insert((new, of));
         }
-        let mut after = before;
-        if let Some(prepared) = change.added {
-            state.add(&prepared);
-            // A sealed delta has grown before it was sealed.
-            let present = state.delta.as_ref().or(state.sealed.last().map(|sealed| &*sealed.delta));
-            after = present.map_or(0, Delta::memory_bytes) as i64;
-        }
-        after - before
+        change.added.map_or(0, |prepared| state.grow(&prepared))
     }
 
     /// Shows all parts at one moment: those of the index without some documents and without what is expired, and one more.

@@ -48,7 +48,11 @@ impl HostFacts for Log {
 
 /// A server over this storage, started now.
 pub(super) fn start(storage: &Arc<dyn Storage>, log: &Log) -> Server<Bitcask> {
-    let engine = Bitcask::open(storage.clone(), &Options::default()).expect("open").store;
+    start_with(Bitcask::open(storage.clone(), &Options::default()).expect("open").store, log)
+}
+
+/// The same over a store that is open.
+pub(super) fn start_with(engine: Bitcask, log: &Log) -> Server<Bitcask> {
     let shared = Shared::new(Settings::default(), Box::new(log.clone()), NOW_MS);
     shared.scripts.add_engine(ScriptEngine::new("lua", false, Box::new(|| Box::new(Lines::default()))));
     let server = Server { engine, shared };

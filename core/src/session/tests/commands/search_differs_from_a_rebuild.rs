@@ -9,12 +9,13 @@ use crate::bitcask::Bitcask;
 use crate::command::search;
 use crate::engine::Admin;
 use crate::executor::{Expiry, Indexing};
+use crate::limits::SEARCH_REBUILT_AT_ONCE;
 use crate::server::Server;
 use crate::server::search::Progress;
 use crate::storage::simulated::Survival;
 use crate::storage::{Simulation, Storage};
 
-const SCHEMA: &str = "PREFIX 2 doc: note: FILTER @hidden!='1' SCHEMA title TEXT WEIGHT 3 SORTABLE body TEXT tag TAG SORTABLE number NUMERIC SORTABLE place GEO";
+pub(super) const SCHEMA: &str = "PREFIX 2 doc: note: FILTER @hidden!='1' SCHEMA title TEXT WEIGHT 3 SORTABLE body TEXT tag TAG SORTABLE number NUMERIC SORTABLE place GEO";
 
 const QUERIES: [&str; 12] = [
     "*",
@@ -32,7 +33,7 @@ const QUERIES: [&str; 12] = [
 ];
 
 /// A server over a machine's disk, with its indexes.
-fn open(machine: &Simulation) -> Server<Bitcask> {
+pub(super) fn open(machine: &Simulation) -> Server<Bitcask> {
     let storage: Arc<dyn Storage> = Arc::new(machine.open().expect("open"));
     let server = start(&storage, &Log::default());
     assert_eq!(search::open(&server, NOW_MS), Ok(Vec::new()));
@@ -40,7 +41,7 @@ fn open(machine: &Simulation) -> Server<Bitcask> {
 }
 
 /// Does the upkeep of indexes until there is nothing to do.
-fn settle(server: &Server<Bitcask>, now_ms: u64) {
+pub(super) fn settle(server: &Server<Bitcask>, now_ms: u64) {
     let mut indexing = Indexing::new(&server.shared);
     for _ in 0..10_000 {
         if !indexing.step(server, now_ms).expect("a healthy store") {
@@ -71,7 +72,7 @@ fn answers(client: &mut Client<'_>, index: &str) -> Vec<BTreeSet<String>> {
 }
 
 /// Compares an index with one that is made now.
-fn compare_with_a_rebuild(server: &Server<Bitcask>, now_ms: u64, what: &str) {
+pub(super) fn compare_with_a_rebuild(server: &Server<Bitcask>, now_ms: u64, what: &str) {
     settle(server, now_ms);
     let mut client = Client::of(server);
     client.now_ms = now_ms;
@@ -211,6 +212,74 @@ fn search_differs_from_a_rebuild_after_the_power_was_cut() {
         }
     }
     assert!(judged > 200, "{judged}");
+}
+
+/// So many documents are not read again before a start ends.
+const MANY: u64 = SEARCH_REBUILT_AT_ONCE + 700;
+
+/// Keys with one of these numbers in `number`, as a search counts and finds them.
+fn found(client: &mut Client<'_>, from: u64, to: u64) -> String {
+    let query = format!("@number:[{from} {to}]");
+    let reply =
+        client.call(&["FT.SEARCH", "index", &query, "NOCONTENT", "SORTBY", "number", "LIMIT", "0", "20"]);
+    reply.split(' ').filter(|word| !word.starts_with(['*', '$'])).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn search_lacks_documents_that_changed_while_the_index_was_read_again() {
+    let machine = Simulation::new(3);
+    let server = open(&machine);
+    let mut client = Client::of(&server);
+    assert_eq!(client.say("FT.CREATE index PREFIX 1 doc: SCHEMA title TEXT number NUMERIC SORTABLE"), "+OK");
+    settle(&server, NOW_MS);
+    for number in 0..MANY {
+        client.say(&format!("HSET doc:{number} title red number {number}"));
+    }
+    drop(client);
+    drop(server);
+    let machine = machine.after_kill();
+    machine.file_names().iter().filter(|name| name.ends_with(".derived")).for_each(|name| {
+        machine.remove_file(name);
+    });
+    let server = open(&machine);
+    let index = server.shared.search.present().named(0, b"index").cloned().expect("it is there");
+    let is_read_again = || matches!(index.contents.progress(), Progress::Rebuilding { .. });
+    let mut client = Client::of(&server);
+    assert!(is_read_again() && client.say("FT.SEARCH index *").contains("LOADING"));
+    let (mut indexing, mut random) = (Indexing::new(&server.shared), fastrand::Rng::with_seed(3));
+    let (mut gone, mut steps) = (BTreeSet::new(), 0);
+    while is_read_again() {
+        let number = random.u64(..MANY);
+        match random.u8(..3) {
+            0 if gone.insert(number) => drop(client.say(&format!("DEL doc:{number}"))),
+            1 if !gone.contains(&number) => drop(client.say(&format!("HSET doc:{number} title blue"))),
+            // One that is asked for again begins at the first document.
+            _ if steps == 60 => indexing = Indexing::new(&server.shared),
+            _ => {}
+        }
+        if random.u8(..10) == 0 {
+            server.shared.search.seal_deltas(1);
+        }
+        assert!(indexing.step(&server, NOW_MS).expect("a healthy store"));
+        steps += 1;
+    }
+    assert!(steps > 100 && gone.len() > 10 && index.contents.facts().segments > 1, "{steps} {}", gone.len());
+    assert_eq!(index.contents.facts().documents, MANY - gone.len() as u64);
+    for from in (0..MANY).step_by(20) {
+        let left = (from..MANY.min(from + 20)).filter(|number| !gone.contains(number));
+        let keys: Vec<String> = left.map(|number| format!("doc:{number}")).collect();
+        let expected = std::iter::once(format!(":{}", keys.len())).chain(keys).collect::<Vec<_>>().join(" ");
+        assert_eq!(found(&mut client, from, from + 19), expected);
+    }
+    // A home that ends stores everything, and the next start has nothing to read again.
+    server.shared.search.seal_deltas(1);
+    while Indexing::store_step(&server).expect("a healthy store") {}
+    drop(client);
+    drop(server);
+    let server = open(&machine.after_kill());
+    let index = server.shared.search.present().named(0, b"index").cloned().expect("it is there");
+    assert_eq!((index.contents.progress(), index.contents.facts().unfrozen), (Progress::Ready, 0));
+    assert_eq!(index.contents.facts().documents, MANY - gone.len() as u64);
 }
 
 #[test]
