@@ -56,7 +56,11 @@ pub fn open<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Vec<Unreadable
         indexes.push(index_of(engine, definition, Arc::new(contents)));
     }
     if unreadable.is_empty() {
-        remove_strange_maps(engine, &indexes, now_ms)?;
+        match remove_strange_maps(engine, &indexes, now_ms) {
+            // A store that is only read keeps them.
+            Err(EngineError::OpenedToRead) => {}
+            removed => removed?,
+        }
     }
     for index in &indexes {
         claim(server, index, now_ms)?;
