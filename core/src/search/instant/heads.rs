@@ -5,7 +5,6 @@
 //! that came from each part, added up: what is in more is known for sure.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::search::evaluate::Failure;
@@ -32,8 +31,8 @@ struct Entry {
     len: usize,
 }
 
-/// The words that a cut of all words with this beginning keeps: the word itself first, the others by name, none of them in more than
-/// `documents_max` documents. None if heads do not tell, as when nothing is cut.
+/// The words that a cut of all words with this beginning keeps: the word itself first, the others by name. None if heads do not tell,
+/// as when nothing is cut.
 ///
 /// # Errors
 /// More work or memory than allowed.
@@ -41,7 +40,6 @@ pub(super) fn kept(
     views: &[View<'_>],
     request: &Request<'_>,
     prefix: &[u8],
-    documents_max: u64,
 ) -> Result<Option<Vec<Kept>>, Failure> {
     if request.postings_max == u64::MAX {
         return Ok(None);
@@ -98,10 +96,8 @@ pub(super) fn kept(
         }
         if number + 1 == next_look || number + 1 == entries.len() {
             next_look *= 2;
-            let limits = (request.postings_max, documents_max);
-            if let Some(range) = cut(&exact, &mut known, bounds.iter().sum(), limits) {
-                known.truncate(range.end);
-                known.drain(..range.start);
+            if let Some(count) = cut(&exact, &mut known, bounds.iter().sum(), request.postings_max) {
+                known.truncate(count);
                 sorted::all(&mut known, |one, other| one.name.cmp(&other.name));
                 let exact = (!exact.lists.is_empty()).then_some(exact);
                 return Ok(Some(exact.into_iter().chain(known).collect()));
@@ -111,30 +107,21 @@ pub(super) fn kept(
     Ok(None)
 }
 
-/// Which of the known words the cut keeps, which are put in order, most documents first; None if words may be among them that are in
-/// `bound` documents at most and not known. With the postings that it keeps at most goes in how many documents a word may be.
-fn cut(
-    exact: &Kept,
-    known: &mut [Kept],
-    bound: u64,
-    (postings_max, documents_max): (u64, u64),
-) -> Option<Range<usize>> {
+/// How many of the known words the cut keeps, which are put first; None if words may be among them that are in `bound` documents at most
+/// and not known.
+fn cut(exact: &Kept, known: &mut [Kept], bound: u64, postings_max: u64) -> Option<usize> {
     sorted::all(known, |one, other| {
         other.documents.cmp(&one.documents).then_with(|| one.name.cmp(&other.name))
     });
-    let start = known.partition_point(|word| word.documents > documents_max);
     let mut sum = exact.documents;
     for (count, word) in known.iter().enumerate() {
         if word.documents <= bound {
             return None;
         }
-        if count < start {
-            continue;
-        }
         sum += word.documents;
-        let is_first = count == start && exact.lists.is_empty();
+        let is_first = count == 0 && exact.lists.is_empty();
         if sum > postings_max && !is_first {
-            return Some(start..count);
+            return Some(count);
         }
     }
     None

@@ -11,12 +11,6 @@ use super::{Request, Typos};
 /// Expansions that a word keeps at most: their numbers take 16 bits in a candidate.
 const EXPANSIONS_MAX: usize = 65_535;
 
-/// A beginning of so few characters says little about what is meant.
-const GUESSED_CHARACTERS: usize = 2;
-
-/// Of such a beginning, words with so many times more postings than may be read are no guesses: "the" for "t".
-const GUESSED_RATIO: u64 = 2;
-
 /// One word of the index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expansion {
@@ -57,11 +51,10 @@ impl Expansions {
         let mut synonyms = Vec::new();
         (request.synonyms)(word, &mut |other| synonyms.push(other.to_string()));
         found.has_names = views.len() > 1 || !synonyms.is_empty();
-        let documents_max = if is_open { guess_max(request, word) } else { u64::MAX };
         if is_open
             && synonyms.is_empty()
             && distance_max(word, typos) == 0
-            && let Some(kept) = heads::kept(views, request, word.as_bytes(), documents_max)?
+            && let Some(kept) = heads::kept(views, request, word.as_bytes())?
         {
             return Ok(Expansions::of_kept(kept, word.as_bytes()));
         }
@@ -79,7 +72,7 @@ impl Expansions {
         } else {
             found.order();
         }
-        found.cut(request.postings_max, documents_max);
+        found.cut(request.postings_max);
         sorted::by_key(&mut found.lists, |list| sorted::pair(list.0.into(), list.1));
         Ok(found)
     }
@@ -229,9 +222,8 @@ impl Expansions {
         self.lists = lists;
     }
 
-    /// Keeps the best: fewer typos, the word itself, then the frequent ones, until they have too many postings. Words in more than
-    /// `documents_max` documents go first, if others are left.
-    fn cut(&mut self, postings_max: u64, documents_max: u64) {
+    /// Keeps the best: fewer typos, the word itself, then the frequent ones, until they have too many postings.
+    fn cut(&mut self, postings_max: u64) {
         let sum: u64 = self.all.iter().map(|expansion| expansion.documents).sum();
         if sum <= postings_max && self.all.len() <= EXPANSIONS_MAX {
             return;
@@ -244,10 +236,6 @@ impl Expansions {
                 class << 56 | (!expansion.documents & (u64::MAX >> 8))
             })
         });
-        let fits = |expansion: &Expansion| expansion.is_exact || expansion.documents <= documents_max;
-        if self.all.iter().any(|expansion| !expansion.is_exact && fits(expansion)) {
-            order.retain(|at| self.all.get(*at as usize).is_some_and(fits));
-        }
         let (mut sum, mut kept) = (0u64, vec![false; self.all.len()]);
         for (count, at) in order.iter().enumerate() {
             let Some(expansion) = self.all.get(*at as usize) else { break };
@@ -310,12 +298,6 @@ impl Expansions {
         let end = self.lists.partition_point(|list| list.0 <= view);
         self.lists.get(start..end).unwrap_or_default()
     }
-}
-
-/// In how many documents a word is at most that a beginning may stand for.
-pub(super) fn guess_max(request: &Request<'_>, beginning: &str) -> u64 {
-    let is_guess = beginning.chars().nth(GUESSED_CHARACTERS).is_none();
-    if is_guess { request.postings_max.saturating_mul(GUESSED_RATIO) } else { u64::MAX }
 }
 
 /// How many typos a word may have.

@@ -46,7 +46,7 @@ pub struct SearchSettings([AtomicU64; SEARCH_SETTINGS.len()]);
 
 impl Default for SearchSettings {
     fn default() -> SearchSettings {
-        SearchSettings([1, 500, SEARCH_RESULTS_MAX, 1, 8_000].map(AtomicU64::new))
+        SearchSettings([1, 500, SEARCH_RESULTS_MAX, 1, 20_000].map(AtomicU64::new))
     }
 }
 
