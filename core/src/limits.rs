@@ -382,6 +382,10 @@ pub const SEARCH_LEFT_BYTES_MIN: u64 = 32 * 1024 * 1024;
 /// Postings that a step of merging segments writes: about a millisecond.
 pub const SEARCH_MERGED_IN_A_STEP: u32 = 64 * 1024;
 
+/// What a search earns for the merging of segments with each that it reads beside the first, in bytes of them: it takes some tens of
+/// microseconds more with each, and a mebibyte is merged and stored in some ten milliseconds.
+pub const SEARCH_EARNED_BYTES: u64 = 4096;
+
 /// Larger segments are not merged any more. At the edge a merge needs room for its output.
 #[cfg(not(target_arch = "wasm32"))]
 pub const SEARCH_SEGMENT_MAX_BYTES: usize = 512 * 1024 * 1024;

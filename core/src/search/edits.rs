@@ -2,8 +2,8 @@
 
 use crate::search::index::part::Walk;
 
-/// Longer words match only themselves: rows are a square of the length, and distances bytes.
-pub const CHARACTERS_MAX: usize = 100;
+/// Longer words match only themselves: beginnings of a word are bits of a number.
+pub const CHARACTERS_MAX: usize = 62;
 
 /// What is asked of terms.
 #[derive(Clone, Copy, Debug)]
@@ -16,14 +16,21 @@ pub struct Rules {
     pub has_swaps: bool,
 }
 
+/// Beginnings of the word, a bit each: bit `n` is the first `n` characters.
+type Beginnings = u64;
+
 /// Compares a word with terms in sorted order.
+///
+/// This is the automaton of Wu and Manber (Fast text searching allowing errors, 1992): for each character of the term, and each number
+/// of edits, the beginnings of the word that are no more edits away from the term so far. A step is some shifts for each number of edits,
+/// whatever the length of the word.
 #[derive(Debug, Default)]
 pub struct Edits {
     word: Vec<char>,
     rules: Option<Rules>,
-    /// A row for each character of the term so far: the distances of the term up to it to all beginnings of the word.
-    rows: Vec<u8>,
-    /// What is known of the same characters.
+    /// Before the first character of the term and after each of them: those within 0, 1, ... edits.
+    near: Vec<Beginnings>,
+    /// What is known there besides.
     steps: Vec<Step>,
 }
 
@@ -32,11 +39,16 @@ struct Step {
     character: char,
     /// Where the character ends in the term, in bytes.
     end: usize,
-    /// The least distance in the row: no longer term has a lower one.
-    least: u8,
-    /// The least distance of the whole word to a beginning of the term.
+    /// The beginnings of the word that end with the character.
+    same: Beginnings,
+    /// How many edits the term so far is away from the whole word; [`FAR`] for too many.
+    whole: u8,
+    /// The least of these up to here.
     best: u8,
 }
+
+/// More edits than any that count.
+const FAR: u8 = u8::MAX;
 
 impl Edits {
     /// Begins anew with another word.
@@ -47,78 +59,123 @@ impl Edits {
             self.word.clear();
         }
         self.rules = Some(rules);
-        self.rows.clear();
-        self.rows.extend((0..=self.word.len()).map(|at| at as u8));
+        self.near.clear();
+        self.near.extend((0..=rules.distance_max).map(|edits| all(edits.into()) & all(self.word.len())));
+        let whole = whole(&self.near, self.word.len());
         self.steps.clear();
-        let length = self.word.len() as u8;
-        self.steps.push(Step { character: '\0', end: 0, least: 0, best: length });
+        self.steps.push(Step { character: '\0', end: 0, same: 0, whole, best: whole });
     }
 
     /// The distance of the next term, if it is within the greatest one, and where the walk goes on. `shared` is how many bytes the term
     /// shares with the one before it.
     pub fn next(&mut self, term: &[u8], shared: usize) -> (Option<u8>, Walk) {
         let Some(rules) = self.rules else { return (None, Walk::End) };
-        let width = self.word.len() + 1;
-        if width == 1 {
+        if self.word.is_empty() {
             return (None, Walk::End);
         }
         while self.steps.last().is_some_and(|step| step.end > shared) {
             self.steps.pop();
         }
-        self.rows.truncate(self.steps.len() * width);
+        self.near.truncate(self.steps.len() * (usize::from(rules.distance_max) + 1));
         loop {
             let Some(last) = self.steps.last().copied() else { return (None, Walk::End) };
-            if last.least > rules.distance_max {
+            if self.near.last() == Some(&0) {
                 if rules.is_prefix && last.best <= rules.distance_max {
                     return (Some(last.best), Walk::On);
                 }
-                return (None, Walk::Past(last.end));
+                return (None, self.onward(rules, last));
             }
             let Some((character, len)) = character_at(term, last.end) else { break };
             self.step(rules, character, last.end + len);
         }
         let Some(last) = self.steps.last() else { return (None, Walk::End) };
-        let distance = if rules.is_prefix { last.best } else { self.rows.last().copied().unwrap_or(u8::MAX) };
+        let distance = if rules.is_prefix { last.best } else { last.whole };
         (Some(distance).filter(|distance| *distance <= rules.distance_max), Walk::On)
+    }
+
+    /// Where the walk goes on behind a character with which nothing matches any more. If no edit was left before it, few others may stand
+    /// in its place: the next of them, or if there is none what begins like the term before it.
+    fn onward(&self, rules: Rules, dead: Step) -> Walk {
+        let (edits, count) = (usize::from(rules.distance_max), usize::from(rules.distance_max) + 1);
+        let Some(depth) = self.steps.len().checked_sub(2) else { return Walk::Past(dead.end) };
+        let Some(parent) = self.steps.get(depth) else { return Walk::Past(dead.end) };
+        let near = |depth: usize, edits: usize| self.near.get(depth * count + edits).copied().unwrap_or(0);
+        let has_more = edits.checked_sub(1).is_some_and(|fewer| near(depth, fewer) != 0);
+        if has_more || dead.character == char::REPLACEMENT_CHARACTER {
+            return Walk::Past(dead.end);
+        }
+        let mut next: Option<char> = None;
+        let mut may_stand = |at: usize| {
+            next = self
+                .word
+                .get(at)
+                .copied()
+                .filter(|character| *character > dead.character && next.is_none_or(|next| *character < next))
+                .or(next);
+        };
+        each(near(depth, edits), &mut may_stand);
+        // Both of two that changed places.
+        if rules.has_swaps
+            && let (Some(above), Some(fewer)) = (depth.checked_sub(1), edits.checked_sub(1))
+        {
+            each(near(above, fewer) & (parent.same >> 2), &mut may_stand);
+        }
+        match next {
+            Some(next) => Walk::To { len: parent.end, next },
+            None if parent.end == 0 => Walk::End,
+            None => Walk::Past(parent.end),
+        }
     }
 
     /// How many characters of the last term are the beginning that is nearest to the word: the longest of them.
     pub fn best_characters(&self) -> usize {
         let best = self.steps.last().map_or(0, |step| step.best);
-        let mut rows = self.rows.chunks_exact(self.word.len() + 1);
-        rows.rposition(|row| row.last() == Some(&best)).unwrap_or(0)
+        self.steps.iter().rposition(|step| step.whole == best).unwrap_or(0)
     }
 
     /// One more character of the term.
     fn step(&mut self, rules: Rules, character: char, end: usize) {
-        let width = self.word.len() + 1;
-        let depth = self.steps.len();
-        let (before_last, best) = self.steps.last().map_or(('\0', 0), |step| (step.character, step.best));
-        self.rows.resize((depth + 1) * width, 0);
-        let (old, row) = self.rows.split_at_mut(depth * width);
-        let above = old.get((depth - 1) * width..).unwrap_or_default();
-        let second = depth.checked_sub(2).and_then(|at| old.get(at * width..)).unwrap_or_default();
-        let mut left = depth as u8;
-        let mut least = left;
-        let mut corner = above.first().copied().unwrap_or(0);
-        if let Some(first) = row.first_mut() {
-            *first = left;
+        let (count, depth) = (usize::from(rules.distance_max) + 1, self.steps.len());
+        let Some(last) = self.steps.last().copied() else { return };
+        let (mut same, mut bit): (Beginnings, Beginnings) = (0, 1);
+        for wanted in &self.word {
+            bit <<= 1;
+            same |= if *wanted == character { bit } else { 0 };
         }
-        let mut previous = '\0';
-        for (at, ((wanted, cell), up)) in
-            self.word.iter().zip(row.iter_mut().skip(1)).zip(above.iter().skip(1)).enumerate()
-        {
-            let mut cost = (corner + u8::from(*wanted != character)).min(up + 1).min(left + 1);
-            if rules.has_swaps && at > 0 && *wanted == before_last && previous == character && depth > 1 {
-                cost = cost.min(second.get(at - 1).copied().unwrap_or(u8::MAX - 1) + 1);
-            }
-            *cell = cost;
-            least = least.min(cost);
-            left = cost;
-            corner = *up;
-            previous = *wanted;
+        // Those that end with the two last characters of the term, but the other way round.
+        let swapped = if rules.has_swaps { last.same & (same << 1) } else { 0 };
+        let all = all(self.word.len());
+        // Those within one edit less: before the two last characters, before the last one, and now.
+        let (mut before_two, mut before, mut now) = (0, 0, 0);
+        for edits in 0..count {
+            let near = |depth: usize| self.near.get(depth * count + edits).copied().unwrap_or(0);
+            let old = near(depth - 1);
+            // The character is the next of the word; one too many; another one; one of the word is left out; two changed places.
+            now = (((old << 1) & same) | before | (before << 1) | (now << 1) | ((before_two << 2) & swapped))
+                & all;
+            (before_two, before) = (depth.checked_sub(2).map_or(0, near), old);
+            self.near.push(now);
         }
-        self.steps.push(Step { character, end, least, best: best.min(left) });
+        let whole = whole(self.near.get(depth * count..).unwrap_or_default(), self.word.len());
+        self.steps.push(Step { character, end, same, whole, best: last.best.min(whole) });
+    }
+}
+
+/// All beginnings up to so many characters.
+fn all(characters: usize) -> Beginnings {
+    Beginnings::MAX >> (Beginnings::BITS as usize - 1 - characters.min(CHARACTERS_MAX))
+}
+
+/// Within how many edits the beginning with so many characters is; [`FAR`] for none of these.
+fn whole(near: &[Beginnings], characters: usize) -> u8 {
+    near.iter().position(|near| near >> characters & 1 == 1).map_or(FAR, |edits| edits as u8)
+}
+
+/// Shows how many characters each of the beginnings has.
+fn each(mut beginnings: Beginnings, show: &mut dyn FnMut(usize)) {
+    while beginnings != 0 {
+        show(beginnings.trailing_zeros() as usize);
+        beginnings &= beginnings - 1;
     }
 }
 
@@ -151,19 +208,16 @@ mod tests {
         let mut edits = Edits::default();
         edits.start(word, rules);
         let mut before: &str = "";
-        let mut past: Option<Vec<u8>> = None;
+        let (mut target, mut has_ended) = (Vec::new(), false);
         let mut found = Vec::new();
         for term in terms {
             let shared = term.bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
-            if past.as_ref().is_some_and(|past| term.as_bytes().starts_with(past)) {
+            if has_ended || term.as_bytes() < target.as_slice() {
                 found.push(None);
                 continue;
             }
-            past = None;
             let (distance, walk) = edits.next(term.as_bytes(), shared);
-            if let Walk::Past(len) = walk {
-                past = Some(term.as_bytes()[..len].to_vec());
-            }
+            has_ended = !walk.target(term.as_bytes(), &mut target);
             found.push(distance);
             before = term;
         }
@@ -185,7 +239,31 @@ mod tests {
             [None, None, Some(1), Some(1), Some(1), None]
         );
         let rules = Rules { has_swaps: false, ..rules };
-        assert_eq!(distances("pyhton", rules, &["python", "pyhon"]), [None, Some(1)]);
+        assert_eq!(distances("pyhton", rules, &["pyhon", "python"]), [Some(1), None]);
+    }
+
+    #[test]
+    fn a_walk_leaves_out_a_term_that_matches() {
+        let mut rng = fastrand::Rng::with_seed(11);
+        for round in 0..2000 {
+            let mut word = |len: usize| -> String {
+                (0..len).map(|_| *rng.choice(&['a', 'b', 'c', 'é', '語']).unwrap()).collect()
+            };
+            let mut terms: Vec<String> = (0..60).map(|at| word(1 + at % 8)).collect();
+            let word = word(1 + round % 7);
+            terms.sort();
+            terms.dedup();
+            let terms: Vec<&str> = terms.iter().map(String::as_str).collect();
+            for (distance_max, is_prefix, has_swaps) in
+                [(1, false, true), (1, true, true), (2, true, false), (2, false, true), (0, false, false)]
+            {
+                let rules = Rules { distance_max, is_prefix, has_swaps };
+                // Each alone: no walk that could leave something out.
+                let alone: Vec<Option<u8>> =
+                    terms.iter().map(|term| distances(&word, rules, &[term])[0]).collect();
+                assert_eq!(distances(&word, rules, &terms), alone, "{word} {rules:?} {terms:?}");
+            }
+        }
     }
 
     #[test]

@@ -15,6 +15,22 @@ pub fn by_key<T: Copy>(items: &mut [T], key: impl Fn(&T) -> u64) {
     items.iter_mut().zip(sorted).for_each(|(to, from)| *to = from);
 }
 
+/// The numbers of the items with the least keys, in no order: so many, or all. Of items with equal keys the first are meant.
+pub fn least<T>(items: &[T], wanted: usize, key: impl Fn(&T) -> u64) -> Vec<u32> {
+    let mut keys: Vec<u128> =
+        items.iter().map(|item| u128::from(key(item)) << 32).zip(0..).map(|(key, at)| key | at).collect();
+    select(&mut keys, wanted);
+    keys.iter().take(wanted).map(|key| *key as u32).collect()
+}
+
+/// Puts so many of the least keys first.
+#[inline(never)]
+fn select(keys: &mut [u128], wanted: usize) {
+    if (1..keys.len()).contains(&wanted) {
+        keys.select_nth_unstable(wanted);
+    }
+}
+
 #[inline(never)]
 fn sort(keys: &mut [u128]) {
     keys.sort_unstable();
@@ -95,6 +111,40 @@ fn merge_sort(order: &mut Vec<u32>, compare: &dyn Fn(u32, u32) -> Ordering) {
     *order = from;
 }
 
+/// The numbers below `count` in the order of the texts that they have; equal ones rise.
+#[inline(never)]
+pub fn by_text<'t>(count: u32, text: &dyn Fn(u32) -> &'t [u8]) -> Vec<u32> {
+    // The beginnings of the texts are numbers that are compared at once.
+    let mut keys: Vec<u128> = (0..count).map(|at| beginning(text(at)) | u128::from(at)).collect();
+    sort(&mut keys);
+    let mut order: Vec<u32> = keys.iter().map(|key| *key as u32).collect();
+    let mut start = 0;
+    for same in keys.chunk_by(|one, other| one >> 32 == other >> 32) {
+        let range = start..start + same.len();
+        start = range.end;
+        let Some(run) = order.get_mut(range).filter(|run| run.len() > 1) else { continue };
+        // Short ones without zeros at the end are the same text if they are equally long.
+        let len = run.first().map_or(0, |at| text(*at).len());
+        if len <= BEGINNING && run.iter().all(|at| text(*at).len() == len) {
+            continue;
+        }
+        let mut sorted = run.to_vec();
+        merge_sort(&mut sorted, &|one, other| text(one).cmp(text(other)));
+        run.copy_from_slice(&sorted);
+    }
+    order
+}
+
+/// Bytes of a text that a key has.
+const BEGINNING: usize = 12;
+
+/// The first bytes of a text, as the upper bits of a number.
+fn beginning(text: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    bytes.iter_mut().zip(text.iter().take(BEGINNING)).for_each(|(to, from)| *to = *from);
+    u128::from_be_bytes(bytes)
+}
+
 /// The first `wanted` of [`by()`], without sorting all.
 #[inline(never)]
 pub fn first(count: u32, wanted: usize, compare: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
@@ -136,6 +186,11 @@ mod tests {
             let mut items: Vec<u32> = (0..count).collect();
             by_key(&mut items, |at| u64::from(numbers[*at as usize]));
             assert_eq!(items, wanted);
+            for some in [0, 1, 10, 400, 5000] {
+                let mut least = least(&numbers, some, |number| u64::from(*number));
+                least.sort_by_key(|at| (numbers[*at as usize], *at));
+                assert_eq!(least, wanted[..wanted.len().min(some)]);
+            }
             let mut items: Vec<(u16, u32)> = numbers.iter().copied().zip(0..).collect();
             all(&mut items, |one, other| one.0.cmp(&other.0));
             assert!(items.iter().map(|item| item.1).eq(wanted.iter().copied()));
@@ -144,6 +199,21 @@ mod tests {
             for some in [0, 1, 10, 400, 5000] {
                 assert_eq!(first(count, some, &compare), wanted[..wanted.len().min(some)]);
             }
+        }
+    }
+
+    #[test]
+    fn texts_are_in_the_order_of_their_bytes() {
+        let mut rng = fastrand::Rng::with_seed(5);
+        for count in [0u32, 1, 2, 300] {
+            let mut text = || -> Vec<u8> {
+                let common = &b"abcdefghijklmnop"[..rng.usize(0..17)];
+                common.iter().copied().chain((0..rng.usize(0..3)).map(|_| rng.u8(0..2))).collect()
+            };
+            let texts: Vec<Vec<u8>> = (0..count).map(|_| text()).collect();
+            let mut wanted: Vec<u32> = (0..count).collect();
+            wanted.sort_by_key(|at| &texts[*at as usize]);
+            assert_eq!(by_text(count, &|at| &texts[at as usize]), wanted);
         }
     }
 

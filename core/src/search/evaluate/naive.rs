@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::search::bits::Bits;
 use crate::search::index::part::{
-    BLOCK, Block, DocumentId, Head, List, Part, Position, Postings, Rank, TermVisitor, Walk,
+    BLOCK, Block, DocumentId, Head, List, Part, Position, Postings, Rank, TermVisitor,
 };
 use crate::search::query::Bound;
 use crate::search::schema::{FieldId, FieldKind, Schema};
@@ -165,16 +165,14 @@ impl Postings for Reader<'_> {
 
 fn walk(terms: Option<&BTreeMap<Vec<u8>, List>>, from: &[u8], visit: TermVisitor<'_>) {
     let mut before: Vec<u8> = Vec::new();
-    let mut past: Option<Vec<u8>> = None;
+    let mut target = from.to_vec();
     for (term, list) in terms.into_iter().flat_map(|terms| terms.range(from.to_vec()..)) {
-        if past.as_ref().is_some_and(|past| term.starts_with(past)) {
+        if *term < target {
             continue;
         }
         let shared = term.iter().zip(&before).take_while(|(a, b)| a == b).count();
-        match visit(term, shared, *list) {
-            Walk::On => past = None,
-            Walk::Past(len) => past = Some(term[..len].to_vec()),
-            Walk::End => return,
+        if !visit(term, shared, *list).target(term, &mut target) {
+            return;
         }
         before.clone_from(term);
     }

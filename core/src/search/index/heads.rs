@@ -17,8 +17,12 @@ const PREFIX_MAX_BYTES: usize = 3;
 /// With no more words than this, a walk is as quick.
 const WORDS_MIN: usize = 512;
 
-/// A head ends with the word by which it has so many postings, ...
+/// A head ends with the word by which it has so many postings, but not before it has some words: the first may be in half of all documents,
+/// and one word alone decides no cut, ...
 const POSTINGS: u64 = 32 * 1024;
+
+/// ... so it has at least so many, ...
+const WORDS_LEAST: usize = 16;
 
 /// ... or with so many words.
 const WORDS_MAX: usize = 192;
@@ -107,7 +111,7 @@ fn find(prefix: &[u8], walk: &dyn Fn(&[u8], TermVisitor<'_>)) -> Option<Head> {
     for (at, len, list) in words.iter().take(WORDS_MAX) {
         head.push(super::bytes::piece(&names, *at, *len), *list);
         postings += u64::from(list.documents);
-        if postings > POSTINGS {
+        if postings > POSTINGS && head.len() >= WORDS_LEAST {
             break;
         }
     }

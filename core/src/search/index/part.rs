@@ -48,6 +48,15 @@ impl Default for Block {
     }
 }
 
+impl Block {
+    /// The postings.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (&u32, &Rank)> {
+        let (places, ranks) = (self.places.get(..self.len), self.ranks.get(..self.len));
+        places.unwrap_or_default().iter().zip(ranks.unwrap_or_default())
+    }
+}
+
 /// What is known of a posting at a glance, in a byte: bits 6-7 the first field in which the term stands (3 for all from the fourth on),
 /// bits 3-5 the class of its first position there, bits 0-2 how often it stands in the document (7 for all from seven on).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -87,6 +96,16 @@ impl Head {
         })
     }
 
+    /// How many words it has.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether it has no words.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
     /// In how many documents of the part a word with the beginning is at most that is not among these.
     pub fn others_max(&self) -> u64 {
         self.words.last().map_or(0, |(_, list)| list.documents.into())
@@ -105,8 +124,37 @@ pub enum Walk {
     On,
     /// The first term behind those that begin with so many bytes of this one.
     Past(usize),
+    /// The first term that is not before what so many bytes of this one and a character make.
+    To {
+        /// The bytes.
+        len: usize,
+        /// The character, which is greater than the one that stands there in this term.
+        next: char,
+    },
     /// Nothing more.
     End,
+}
+
+impl Walk {
+    /// Writes what terms that are shown after this one are not before; false if none is shown.
+    pub fn target(self, term: &[u8], into: &mut Vec<u8>) -> bool {
+        into.clear();
+        match self {
+            Walk::On => into.extend_from_slice(term),
+            Walk::End => return false,
+            Walk::Past(len) => {
+                into.extend_from_slice(term.get(..len).unwrap_or(term));
+                while into.pop_if(|last| *last == u8::MAX).is_some() {}
+                let Some(last) = into.last_mut() else { return false };
+                *last += 1;
+            }
+            Walk::To { len, next } => {
+                into.extend_from_slice(term.get(..len).unwrap_or(term));
+                into.extend_from_slice(next.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        true
+    }
 }
 
 /// Reads the postings of one list, from its beginning to its end.
@@ -177,6 +225,11 @@ pub trait Part {
 
     /// The first number of a numeric field.
     fn number(&self, field: FieldId, place: u32) -> Option<f64>;
+
+    /// The same of many documents, which are appended; what is no number where there is none.
+    fn numbers(&self, field: FieldId, places: &[u32], into: &mut Vec<f64>) {
+        into.extend(places.iter().map(|place| self.number(field, *place).unwrap_or(f64::NAN)));
+    }
 
     /// Adds the places that have a number in a range.
     fn numbers_within(&self, field: FieldId, low: Bound, high: Bound, into: &mut Bits);

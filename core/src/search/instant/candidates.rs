@@ -7,7 +7,7 @@ use crate::search::index::rank_of;
 use crate::search::sorted;
 
 use super::progress::{Candidate, Reading, Search};
-use super::weights::Weights;
+use super::weights::{Table, Tables, Weights};
 use super::words::{Expansion, Expansions};
 
 /// With so many times more postings than candidates, a long list is searched for the candidates instead of read.
@@ -79,20 +79,14 @@ impl Search<'_> {
             } else {
                 self.intersect(*view, number, allowed, words)?;
             }
-            let popularity = self.request.popularity;
-            let tie = self.request.ties.first().filter(|key| key.is_number);
-            if popularity.is_none() && tie.is_none() {
-                continue;
-            }
-            for candidate in self.scratch.found.iter_mut().skip(base) {
-                let number = |field| view.part.number(field, candidate.place);
-                let popular = popularity.and_then(number);
-                if popularity.is_some() {
-                    candidate.score += self.request.weights.popularity(popular);
-                }
-                if let Some(key) = tie {
-                    let is_same = popularity == Some(key.field);
-                    candidate.tie = key.tie(if is_same { popular } else { number(key.field) });
+            if let Some(field) = self.request.popularity {
+                let found = self.scratch.found.get_mut(base..).unwrap_or_default();
+                self.request.meter.memory(found.len() * (size_of::<u32>() + size_of::<f64>()))?;
+                let places: Vec<u32> = found.iter().map(|candidate| candidate.place).collect();
+                let mut numbers = Vec::with_capacity(found.len());
+                view.part.numbers(field, &places, &mut numbers);
+                for (candidate, number) in found.iter_mut().zip(&numbers) {
+                    candidate.score += self.request.weights.popularity(*number);
                 }
             }
         }
@@ -133,6 +127,7 @@ impl Search<'_> {
             part: view.part,
             view: number,
             weights: self.request.weights,
+            tables: &mut self.tables,
             fields: self.fields.as_deref(),
             turn: 0,
             word: 0,
@@ -202,6 +197,7 @@ struct Work<'w> {
     part: &'w dyn Part,
     view: u16,
     weights: &'w Weights,
+    tables: &'w mut Tables,
     fields: Option<&'w [bool]>,
     turn: u8,
     word: usize,
@@ -217,13 +213,13 @@ fn slot(mark: u64, round: u64) -> Option<usize> {
 impl Work<'_> {
     /// The postings of the first word make candidates.
     fn first(&mut self, list: List, kind: Expansion, number: u16, allowed: &Bits) {
-        let table = self.weights.table(kind);
+        let table = self.tables.of(self.weights, kind);
         let mut inside = self.fields.map(|fields| Inside::new(self.part, list, fields));
         let mut postings = self.part.postings(list);
         let mut block = Block::default();
         while postings.next_block(&mut block) {
             self.steps += block.len as u64;
-            for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
+            for (place, rank) in block.iter() {
                 let rank = match &mut inside {
                     None => *rank,
                     Some(inside) => match inside.rank(*place, *rank) {
@@ -232,13 +228,22 @@ impl Work<'_> {
                     },
                 };
                 let Some(mark) = self.marks.get_mut(*place as usize) else { continue };
-                let score = table.score(rank);
+                let score = score_of(table, rank);
                 if let Some(candidate) = slot(*mark, self.round).and_then(|slot| self.found.get_mut(slot)) {
                     merge(candidate, 0, self.word, number, score);
                 } else if allowed.has(*place) {
                     *mark = self.round << 32 | self.found.len() as u64;
-                    let mut candidate = Candidate { place: *place, view: self.view, ..Candidate::default() };
-                    merge(&mut candidate, 0, self.word, number, score);
+                    let mut candidate = Candidate {
+                        place: *place,
+                        score,
+                        last: score,
+                        view: self.view,
+                        matched: 1,
+                        ..Candidate::default()
+                    };
+                    if let Some(expansion) = candidate.expansions.get_mut(self.word) {
+                        *expansion = number;
+                    }
                     self.found.push(candidate);
                 }
             }
@@ -247,19 +252,19 @@ impl Work<'_> {
 
     /// The postings of a later word meet the candidates.
     fn read(&mut self, list: List, kind: Expansion, number: u16) {
-        let table = self.weights.table(kind);
+        let table = self.tables.of(self.weights, kind);
         let mut inside = self.fields.map(|fields| Inside::new(self.part, list, fields));
         let mut postings = self.part.postings(list);
         let mut block = Block::default();
         while postings.next_block(&mut block) {
             self.steps += block.len as u64;
-            for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
+            for (place, rank) in block.iter() {
                 if let Some(slot) = self.marks.get(*place as usize).and_then(|mark| slot(*mark, self.round))
                     && let Some(rank) =
                         inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
                     && let Some(candidate) = self.found.get_mut(slot)
                 {
-                    merge(candidate, self.turn, self.word, number, table.score(rank));
+                    merge(candidate, self.turn, self.word, number, score_of(table, rank));
                 }
             }
         }
@@ -267,7 +272,7 @@ impl Work<'_> {
 
     /// The candidates, which are in the order of places, are looked for in a long list.
     fn seek(&mut self, list: List, kind: Expansion, number: u16) {
-        let table = self.weights.table(kind);
+        let table = self.tables.of(self.weights, kind);
         let mut inside = self.fields.map(|fields| Inside::new(self.part, list, fields));
         let mut postings = self.part.postings(list);
         let mut block = Block::default();
@@ -289,7 +294,7 @@ impl Work<'_> {
                 && *place == candidate.place
                 && let Some(rank) = inside.as_mut().map_or(Some(*rank), |inside| inside.rank(*place, *rank))
             {
-                merge(candidate, self.turn, self.word, number, table.score(rank));
+                merge(candidate, self.turn, self.word, number, score_of(table, rank));
             }
         }
     }
@@ -342,6 +347,11 @@ impl Work<'_> {
         self.found.truncate(self.base);
         self.found.extend(ordered);
     }
+}
+
+#[inline]
+fn score_of(table: &Table, rank: Rank) -> i32 {
+    table[usize::from(rank.0)]
 }
 
 /// A further expansion of a word counts if it is better than the one before; the earlier one wins ties.

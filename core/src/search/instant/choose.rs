@@ -24,11 +24,11 @@ pub struct SortKey {
 }
 
 impl SortKey {
-    /// A number as a key of 32 bits, the first in the order least: what is different may have the same key, and nothing is turned round.
-    pub(super) fn tie(&self, number: Option<f64>) -> u32 {
-        number.map_or(u32::MAX, |number| {
-            let rising = (sorted::rising(number) >> 32) as u32;
-            if self.is_descending { !rising } else { rising }
+    /// A number as a key: the first in the order is the least.
+    fn key(&self, number: Option<f64>) -> u64 {
+        number.map_or(u64::MAX, |number| {
+            let rising = sorted::rising(number);
+            if self.is_descending && !number.is_nan() { !rising } else { rising }
         })
     }
 }
@@ -97,50 +97,53 @@ pub(super) fn by_score(
 ) -> Result<(), Failure> {
     let key = |at: &u32| found.get(*at as usize).map_or(u64::MAX, Candidate::order_key);
     sorted::by_key(order, key);
-    for same in order.chunk_by_mut(|a, b| key(a) == key(b)) {
-        if same.len() > 1 {
-            sorted::by_key(same, |at| {
-                found.get(*at as usize).and_then(|candidate| id_of(views, candidate)).unwrap_or(0)
-            });
-        }
-        if same.len() > 1 && !request.ties.is_empty() {
-            let ties = Values::read(views, request, request.ties, (found, same))?;
-            let candidate = |at: u32| found.get(*same.get(at as usize)? as usize);
-            // Equal ones stay in the order of ids.
-            let ordered = sorted::by(same.len() as u32, &|a, b| match (candidate(a), candidate(b)) {
-                (Some(first), Some(second)) => ties.compare((a, first), (b, second)),
-                _ => Ordering::Equal,
-            });
-            let ordered: Vec<u32> = ordered.iter().filter_map(|at| same.get(*at as usize).copied()).collect();
-            same.iter_mut().zip(ordered).for_each(|(to, from)| *to = from);
-        }
-    }
-    Ok(())
+    order
+        .chunk_by_mut(|a, b| key(a) == key(b))
+        .try_for_each(|same| by_ties(views, request, request.ties, found, same))
 }
 
-/// Compares two candidates with the same score: in the order that the request says, then of ids.
-pub(super) fn tied(
+/// The same of candidates that differ in nothing but these keys and their ids.
+pub(super) fn by_ties(
     views: &[View<'_>],
     request: &Request<'_>,
-    first: &Candidate,
-    second: &Candidate,
-) -> Ordering {
-    let part = |candidate: &Candidate| views.get(usize::from(candidate.view)).map(|view| view.part);
-    let mut result = Ordering::Equal;
-    for key in request.ties {
-        result = result.then_with(|| {
-            if key.is_number {
-                let number = |candidate: &Candidate| part(candidate)?.number(key.field, candidate.place);
-                present(number(first), number(second), key.is_descending, |a, b| a.total_cmp(b))
-            } else {
-                let text = |candidate: &Candidate| {
-                    Some(part(candidate)?.sort_text(key.field, candidate.place)?.to_vec())
-                };
-                present(text(first), text(second), key.is_descending, Ord::cmp)
-            }
-        });
+    keys: &[SortKey],
+    found: &[Candidate],
+    same: &mut [u32],
+) -> Result<(), Failure> {
+    if same.len() < 2 {
+        return Ok(());
     }
-    result.then_with(|| id_of(views, first).cmp(&id_of(views, second)))
+    request.meter.work(same.len() as u64)?;
+    let of = |at: u32| found.get(at as usize);
+    let Some((key, rest)) = keys.split_first() else {
+        sorted::by_key(same, |at| of(*at).and_then(|candidate| id_of(views, candidate)).unwrap_or(0));
+        return Ok(());
+    };
+    if key.is_number {
+        let mut numbers: Vec<(u64, u32)> = same
+            .iter()
+            .map(|at| (of(*at).map_or(u64::MAX, |candidate| number_key(views, key, candidate)), *at))
+            .collect();
+        sorted::by_key(&mut numbers, |(number, _)| *number);
+        same.iter_mut().zip(&numbers).for_each(|(to, (_, at))| *to = *at);
+        let mut left = same;
+        for equal in numbers.chunk_by(|one, other| one.0 == other.0) {
+            let (now, later) = left.split_at_mut(equal.len().min(left.len()));
+            by_ties(views, request, rest, found, now)?;
+            left = later;
+        }
+        return Ok(());
+    }
+    let text = |at: u32| of(at).and_then(|candidate| text(views, candidate, key.field));
+    sorted::all(same, |one, other| present(text(*one), text(*other), key.is_descending, Ord::cmp));
+    same.chunk_by_mut(|one, other| text(*one) == text(*other))
+        .try_for_each(|same| by_ties(views, request, rest, found, same))
+}
+
+/// The number by which a candidate is sorted, as a key.
+pub(super) fn number_key(views: &[View<'_>], key: &SortKey, candidate: &Candidate) -> u64 {
+    let view = views.get(usize::from(candidate.view));
+    key.key(view.and_then(|view| view.part.number(key.field, candidate.place)))
 }
 
 /// The text by which a candidate is sorted.

@@ -1,10 +1,9 @@
 //! What a short beginning stands for, by the heads of parts ([`Head`]) instead of a walk through all words that begin so.
 //!
-//! The cut keeps the words with most documents, so it needs no others. Heads are read from their most frequent words on, all parts
-//! together, and each word is looked up in the other parts. A word that has not come yet is in no more documents than the last one
-//! that came from each part, added up: what is in more is known for sure.
+//! The cut keeps the words with most documents, so it needs no others. All words that heads have are taken together. A word that a head
+//! lacks is in no more documents of its part than the head's last one: so its documents have a bound, and words are looked up where
+//! heads lack them from the greatest bound on, until what the cut keeps is known for sure.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::search::evaluate::Failure;
@@ -22,7 +21,7 @@ pub(super) struct Kept {
     pub(super) lists: Vec<(u16, List)>,
 }
 
-/// A word of a part.
+/// A word of a part that its head has.
 #[derive(Clone, Copy)]
 struct Entry {
     view: u16,
@@ -41,7 +40,7 @@ pub(super) fn kept(
     request: &Request<'_>,
     prefix: &[u8],
 ) -> Result<Option<Vec<Kept>>, Failure> {
-    if request.postings_max == u64::MAX {
+    if request.postings_max() == u64::MAX {
         return Ok(None);
     }
     let heads: Vec<Option<Arc<Head>>> = views.iter().map(|view| view.part.head(prefix)).collect();
@@ -67,36 +66,57 @@ pub(super) fn kept(
     }
     request.meter.work(entries.len() as u64)?;
     request.meter.memory(names.len() + entries.len() * size_of::<Entry>() * 2)?;
-    sorted::by_key(&mut entries, |entry| u64::from(!entry.list.documents));
-    // In how many documents of each view a word is at most that has not come yet.
-    let mut bounds = vec![0u64; views.len()];
-    for entry in entries.iter().rev() {
-        if let Some(bound) = bounds.get_mut(usize::from(entry.view)) {
-            *bound = entry.list.documents.into();
+    // In how many documents of each view a word is at most that is not among the entries.
+    let others: Vec<u64> =
+        heads.iter().map(|head| head.as_ref().map_or(0, |head| head.others_max())).collect();
+    let name = |entry: &Entry| names.get(entry.start..entry.start + entry.len).unwrap_or_default();
+    let of = |at: u32| entries.get(at as usize).map_or(&[][..], &name);
+    let order = sorted::by_text(entries.len() as u32, &of);
+    let mut exact = None;
+    let mut words: Vec<(u64, &[u32])> = Vec::new();
+    for same in order.chunk_by(|one, other| of(*one) == of(*other)) {
+        // Each view in which the word is known has its own number of documents, all others at most as many as unknown words.
+        let known = same.iter().filter_map(|at| entries.get(*at as usize));
+        let more = known.map(|entry| {
+            let others = others.get(usize::from(entry.view)).copied().unwrap_or(0);
+            u64::from(entry.list.documents).saturating_sub(others)
+        });
+        let bound = others.iter().sum::<u64>() + more.sum::<u64>();
+        if same.first().is_some_and(|at| of(*at) == prefix) {
+            exact = Some(same)
+        } else {
+            words.push((bound, same))
         }
     }
-    let look_up = |name: &[u8]| {
-        let in_view = |(view, number): (&View<'_>, u16)| Some((number, view.part.word(name)?));
-        let lists: Vec<(u16, List)> = views.iter().zip(0..).filter_map(in_view).collect();
+    sorted::by_key(&mut words, |(bound, _)| !bound);
+    let look_up = |name: &[u8], same: &[u32]| {
+        let mut lists: Vec<(u16, List)> = Vec::with_capacity(views.len());
+        for ((view, number), others) in views.iter().zip(0u16..).zip(&others) {
+            let known =
+                same.iter().filter_map(|at| entries.get(*at as usize)).find(|entry| entry.view == number);
+            let list = match known {
+                Some(entry) => Some(entry.list),
+                None if *others == 0 => None,
+                None => view.part.word(name),
+            };
+            lists.extend(list.map(|list| (number, list)));
+        }
         let documents = lists.iter().map(|(_, list)| u64::from(list.documents)).sum();
         Kept { name: name.to_vec(), documents, lists }
     };
-    let exact = look_up(prefix);
+    let exact = look_up(prefix, exact.unwrap_or_default());
+    let unseen: u64 = others.iter().sum();
     let mut known: Vec<Kept> = Vec::new();
-    let mut seen = BTreeSet::from([prefix]);
     let mut next_look = 16;
-    for (number, entry) in entries.iter().enumerate() {
-        if let Some(bound) = bounds.get_mut(usize::from(entry.view)) {
-            *bound = entry.list.documents.into();
-        }
-        let name = names.get(entry.start..entry.start + entry.len).unwrap_or_default();
-        if seen.insert(name) {
-            request.meter.work(views.len() as u64)?;
-            known.push(look_up(name));
-        }
-        if number + 1 == next_look || number + 1 == entries.len() {
+    for (number, (_, same)) in words.iter().enumerate() {
+        let name = same.first().map_or(&[][..], |at| of(*at));
+        request.meter.work(views.len() as u64)?;
+        known.push(look_up(name, same));
+        if number + 1 == next_look || number + 1 == words.len() {
             next_look *= 2;
-            if let Some(count) = cut(&exact, &mut known, bounds.iter().sum(), request.postings_max) {
+            // What is next has at least as many as all that come behind it, and as those that no head has.
+            let bound = words.get(number + 1).map_or(unseen, |(bound, _)| *bound);
+            if let Some(count) = cut(&exact, &mut known, bound, request.postings_max()) {
                 known.truncate(count);
                 sorted::all(&mut known, |one, other| one.name.cmp(&other.name));
                 let exact = (!exact.lists.is_empty()).then_some(exact);

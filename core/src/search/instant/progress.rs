@@ -2,8 +2,8 @@
 
 use crate::search::bits::Bits;
 use crate::search::index::part::View;
-use crate::search::sorted;
 
+use super::weights::Tables;
 use super::words::Expansions;
 use super::{Request, Scratch, WORDS_MAX};
 
@@ -14,8 +14,6 @@ pub(super) struct Candidate {
     pub(super) score: i32,
     /// What the present word has added.
     pub(super) last: i32,
-    /// The number that breaks ties first, as a key with fewer digits ([`SortKey::tie`]): the least comes first. 0 where no number does.
-    pub(super) tie: u32,
     /// The number of its view.
     pub(super) view: u16,
     /// How many words matched.
@@ -29,9 +27,9 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// The best first. Those with the same key are compared by all that breaks ties.
+    /// The best first.
     pub(super) fn order_key(&self) -> u64 {
-        sorted::pair(!(self.score.cast_unsigned() ^ 1 << 31), self.tie)
+        (!(self.score.cast_unsigned() ^ 1 << 31)).into()
     }
 }
 
@@ -54,4 +52,6 @@ pub(super) struct Search<'s> {
     pub(super) scratch: &'s mut Scratch,
     /// Which text fields count, if not all.
     pub(super) fields: Option<Vec<bool>>,
+    /// What postings score.
+    pub(super) tables: Tables,
 }

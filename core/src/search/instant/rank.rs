@@ -3,7 +3,7 @@
 use crate::search::evaluate::Failure;
 use crate::search::sorted;
 
-use super::choose::{by_score, tied};
+use super::choose::{by_ties, id_of, number_key};
 use super::progress::{Candidate, Reading, Search};
 use super::weights::CLOSE_SCORE;
 use super::words::Expansions;
@@ -82,32 +82,44 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// The numbers of the best candidates so far.
+    /// The numbers of the best candidates so far, in no order.
     fn best(&self, best: &mut Vec<u32>) -> Result<(), Failure> {
         let found = &self.scratch.found;
         best.clear();
-        // The last of those that were kept.
-        let mut last: Option<&Candidate> = None;
-        let is_behind = |candidate: &Candidate, last: &Candidate| {
-            let by_key = candidate.order_key().cmp(&last.order_key());
-            by_key.then_with(|| tied(self.views, self.request, candidate, last)).is_gt()
-        };
-        for (at, candidate) in (0..).zip(found) {
-            if last.is_some_and(|last| is_behind(candidate, last)) {
-                continue;
-            }
-            best.push(at);
-            // Four times as many as wanted are gathered before the others are thrown away.
-            if best.len() >= CLOSE_MAX * 4 {
-                by_score(self.views, self.request, found, best)?;
-                best.truncate(CLOSE_MAX);
-                last = best.last().and_then(|at| found.get(*at as usize));
+        let least = enough(found);
+        best.extend((0..).zip(found).filter(|(_, candidate)| candidate.score >= least).map(|(at, _)| at));
+        if best.len() <= CLOSE_MAX {
+            return Ok(());
+        }
+        self.request.meter.memory(best.len() * size_of::<u128>())?;
+        let of = |at: &u32| found.get(*at as usize);
+        let (mut sure, mut same) =
+            divide(best, CLOSE_MAX, |at| of(at).map_or(u64::MAX, Candidate::order_key));
+        // Many are equal where no number tells of popularity.
+        let mut ties = self.request.ties;
+        while sure.len() + same.len() > CLOSE_MAX
+            && let Some((key, rest)) = ties.split_first()
+            && key.is_number
+        {
+            let number =
+                |at: &u32| of(at).map_or(u64::MAX, |candidate| number_key(self.views, key, candidate));
+            let (more, equal) = divide(&same, CLOSE_MAX - sure.len(), number);
+            sure.extend(more);
+            (same, ties) = (equal, rest);
+        }
+        if sure.len() + same.len() > CLOSE_MAX {
+            if ties.is_empty() {
+                let id = |at: &u32| of(at).and_then(|candidate| id_of(self.views, candidate)).unwrap_or(0);
+                let (more, equal) = divide(&same, CLOSE_MAX - sure.len(), id);
+                sure.extend(more);
+                same = equal;
+            } else {
+                by_ties(self.views, self.request, ties, found, &mut same)?;
             }
         }
-        if best.len() > CLOSE_MAX {
-            by_score(self.views, self.request, found, best)?;
-            best.truncate(CLOSE_MAX);
-        }
+        let wanted = CLOSE_MAX - sure.len();
+        sure.extend(same.into_iter().take(wanted));
+        *best = sure;
         Ok(())
     }
 
@@ -156,6 +168,40 @@ impl Search<'_> {
         }
         Ok(positions)
     }
+}
+
+/// A score that at least as many candidates have as are looked at closely, and few more.
+fn enough(found: &[Candidate]) -> i32 {
+    let scores = || found.iter().map(|candidate| i64::from(candidate.score));
+    let (Some(least), Some(greatest)) = (scores().min(), scores().max()) else { return i32::MIN };
+    if found.len() <= CLOSE_MAX {
+        return i32::MIN;
+    }
+    // Scores are counted in classes.
+    const CLASSES: usize = 1024;
+    let mut counts = [0usize; CLASSES];
+    let width = (greatest - least) / CLASSES as i64 + 1;
+    let shift = (width as u64).next_power_of_two().trailing_zeros();
+    for score in scores() {
+        if let Some(count) = counts.get_mut(((score - least) >> shift) as usize) {
+            *count += 1;
+        }
+    }
+    let mut sum = 0;
+    let class = counts.iter().rposition(|count| {
+        sum += count;
+        sum >= CLOSE_MAX
+    });
+    (least + ((class.unwrap_or(0) as i64) << shift)) as i32
+}
+
+/// Those that are before the last of so many with the least keys, and those that have the same key as that one.
+fn divide(items: &[u32], wanted: usize, key: impl Fn(&u32) -> u64) -> (Vec<u32>, Vec<u32>) {
+    let least = sorted::least(items, wanted, &key);
+    let last = least.iter().filter_map(|at| items.get(*at as usize)).map(&key).max().unwrap_or(0);
+    let some =
+        |is_wanted: &dyn Fn(u64) -> bool| items.iter().copied().filter(|at| is_wanted(key(at))).collect();
+    (some(&|key| key < last), some(&|key| key == last))
 }
 
 /// How far the second word is behind the first at the least; a word before the first is one further. Both lists are sorted.

@@ -1,8 +1,6 @@
 //! What each thing that speaks for a document counts. A word's score comes from its rank byte alone: the field, the place in it, how often;
 //! whether the word is whole; how many typos it has.
 
-use crate::search::index::part::Rank;
-
 use super::words::Expansion;
 
 /// What the candidates that were looked at closely are ahead of the others.
@@ -53,30 +51,37 @@ impl Default for Weights {
     }
 }
 
-/// What the postings of an expansion score, by the field.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
-    field: [i32; 4],
-    position: i32,
-    occurrence: i32,
-}
+/// What postings score, by their rank bytes ([`crate::search::index::part::Rank`]): a table for each class of expansions that a query has met.
+#[derive(Debug, Default)]
+pub(super) struct Tables(Vec<(u64, Table)>);
 
-impl Table {
-    #[inline]
-    pub(super) fn score(&self, rank: Rank) -> i32 {
-        let field = self.field[usize::from(rank.0 >> 6)];
-        field - i32::from(rank.0 >> 3 & 7) * self.position + i32::from(rank.0 & 7) * self.occurrence
+/// What a posting scores, by its rank byte.
+pub(super) type Table = [i32; 256];
+
+impl Tables {
+    /// That of an expansion.
+    pub(super) fn of(&mut self, weights: &Weights, kind: Expansion) -> &Table {
+        let class = kind.class();
+        let at = self.0.iter().position(|(known, _)| *known == class).unwrap_or(self.0.len());
+        if at == self.0.len() {
+            self.0.push((class, weights.table(kind)));
+        }
+        self.0.get(at).map_or(&[0; 256], |(_, table)| table)
     }
 }
 
 impl Weights {
-    pub(super) fn table(&self, expansion: Expansion) -> Table {
-        let mut field = self.field;
-        for (field, exact) in field.iter_mut().zip(self.exact) {
-            *field += if expansion.is_exact { exact } else { 0 };
-            *field -= self.typo * i32::from(expansion.typos);
+    fn table(&self, kind: Expansion) -> Table {
+        let mut scores = [0; 256];
+        for (rank, score) in (0u8..=255).zip(&mut scores) {
+            let field = usize::from(rank >> 6);
+            let of = |weights: &[i32; 4]| weights.get(field).copied().unwrap_or(0);
+            *score = of(&self.field) + if kind.is_exact { of(&self.exact) } else { 0 };
+            *score -= self.typo * i32::from(kind.typos);
+            *score -= i32::from(rank >> 3 & 7) * self.position;
+            *score += i32::from(rank & 7) * self.occurrence;
         }
-        Table { field, position: self.position, occurrence: self.occurrence }
+        scores
     }
 
     /// What a match in which a word is two words is ahead of one with the word: as much behind as by a typo, and one word less counts.
@@ -84,8 +89,9 @@ impl Weights {
         -(self.field[0] + self.exact[0] + self.typo)
     }
 
-    pub(super) fn popularity(&self, number: Option<f64>) -> i32 {
-        let number = number.unwrap_or(0.0).clamp(0.0, f64::from(u32::MAX - 1)) as u32;
+    /// What no number counts is what 0 counts.
+    pub(super) fn popularity(&self, number: f64) -> i32 {
+        let number = number.clamp(0.0, f64::from(u32::MAX - 1)) as u32;
         (32 - (number + 1).leading_zeros()) as i32 * self.popularity
     }
 }

@@ -25,6 +25,13 @@ pub(super) struct Expansion {
     len: usize,
 }
 
+impl Expansion {
+    /// Fewer typos first, then exact before others.
+    pub(super) fn class(&self) -> u64 {
+        u64::from(self.typos) << 1 | u64::from(!self.is_exact)
+    }
+}
+
 /// All that a word may stand for.
 #[derive(Debug, Default)]
 pub(super) struct Expansions {
@@ -47,7 +54,9 @@ impl Expansions {
         is_open: bool,
         typos: Typos,
     ) -> Result<Expansions, Failure> {
-        let mut found = Expansions::default();
+        // Most words that are being typed stand for some hundred.
+        let (all, lists) = (Vec::with_capacity(256), Vec::with_capacity(256));
+        let mut found = Expansions { all, lists, ..Expansions::default() };
         let mut synonyms = Vec::new();
         (request.synonyms)(word, &mut |other| synonyms.push(other.to_string()));
         found.has_names = views.len() > 1 || !synonyms.is_empty();
@@ -72,7 +81,7 @@ impl Expansions {
         } else {
             found.order();
         }
-        found.cut(request.postings_max);
+        found.cut(request.postings_max());
         sorted::by_key(&mut found.lists, |list| sorted::pair(list.0.into(), list.1));
         Ok(found)
     }
@@ -155,15 +164,12 @@ impl Expansions {
 
     /// Puts expansions of one view in order. They were found in the order of names already.
     fn order(&mut self) {
-        let key = |expansion: &Expansion| (expansion.typos, !expansion.is_exact);
-        if self.all.is_sorted_by_key(key) {
+        if self.all.is_sorted_by_key(Expansion::class) {
             return;
         }
         let mut order: Vec<(Expansion, (u16, u32, List))> =
             self.all.drain(..).zip(self.lists.drain(..)).collect();
-        sorted::by_key(&mut order, |(expansion, _)| {
-            u64::from(expansion.typos) << 1 | u64::from(!expansion.is_exact)
-        });
+        sorted::by_key(&mut order, |(expansion, _)| expansion.class());
         for ((expansion, (view, _, list)), number) in order.into_iter().zip(0..) {
             self.all.push(expansion);
             self.lists.push((view, number, list));
@@ -173,52 +179,39 @@ impl Expansions {
     /// Makes one expansion of those with the same name, and puts them in order.
     fn merge(&mut self) {
         let all = &self.all;
-        let key = |at: u32| {
-            all.get(at as usize).map(|expansion| (self.name(expansion), expansion.typos, !expansion.is_exact))
-        };
-        let order = sorted::by(all.len() as u32, &|a, b| key(a).cmp(&key(b)));
-        let mut merged: Vec<Expansion> = Vec::with_capacity(order.len());
-        let mut numbers: Vec<u32> = vec![0; all.len()];
+        let name = |at: u32| all.get(at as usize).map_or(&[][..], |expansion| self.name(expansion));
+        let mut order = sorted::by_text(all.len() as u32, &name);
+        let mut merged: Vec<(Expansion, u32)> = Vec::with_capacity(order.len());
         let mut lists = Vec::with_capacity(self.lists.len());
-        for at in order {
-            let (Some(expansion), Some((view, _, list))) =
-                (all.get(at as usize), self.lists.get(at as usize))
+        for same in order.chunk_by(|one, other| name(*one) == name(*other)) {
+            let expansion = |at: u32| all.get(at as usize).copied();
+            let Some(mut best) = same.iter().filter_map(|at| expansion(*at)).min_by_key(Expansion::class)
             else {
                 continue;
             };
-            match merged.last_mut() {
-                Some(last) if self.name(last) == self.name(expansion) => {
-                    // The same word of the same view may come twice: with a typo, and as a synonym.
-                    let number = merged.len() as u32 - 1;
-                    if lists
-                        .iter()
-                        .rev()
-                        .take_while(|(_, other, _)| *other == number)
-                        .all(|(other, _, _)| other != view)
-                    {
-                        last_documents(&mut merged, expansion.documents);
-                        lists.push((*view, number, *list));
-                    }
-                }
-                _ => {
-                    lists.push((*view, merged.len() as u32, *list));
-                    merged.push(*expansion);
+            best.documents = 0;
+            let number = merged.len() as u32;
+            let first = lists.len();
+            for at in same {
+                let Some((view, _, list)) = self.lists.get(*at as usize).copied() else { continue };
+                // The same word of the same view may come twice: with a typo, and as a synonym.
+                if lists.iter().skip(first).all(|(other, _, _)| *other != view) {
+                    best.documents += u64::from(list.documents);
+                    lists.push((view, number, list));
                 }
             }
+            merged.push((best, number));
         }
-        let rank = |at: u32| {
-            merged
-                .get(at as usize)
-                .map(|expansion| (expansion.typos, !expansion.is_exact, self.name(expansion)))
-        };
-        let order = sorted::by(merged.len() as u32, &|a, b| rank(a).cmp(&rank(b)));
-        for (new, old) in (0..).zip(&order) {
-            if let Some(number) = numbers.get_mut(*old as usize) {
+        // They stay in the order of names where they are of one class.
+        sorted::by_key(&mut merged, |(expansion, _)| expansion.class());
+        order.resize(merged.len(), 0);
+        for (new, (_, old)) in (0..).zip(&merged) {
+            if let Some(number) = order.get_mut(*old as usize) {
                 *number = new;
             }
         }
-        lists.iter_mut().for_each(|list| list.1 = numbers.get(list.1 as usize).copied().unwrap_or(0));
-        self.all = order.iter().filter_map(|at| merged.get(*at as usize).copied()).collect();
+        lists.iter_mut().for_each(|list| list.1 = order.get(list.1 as usize).copied().unwrap_or(0));
+        self.all = merged.into_iter().map(|(expansion, _)| expansion).collect();
         self.lists = lists;
     }
 
@@ -232,8 +225,7 @@ impl Expansions {
         // Stable, so that ties are by name.
         sorted::by_key(&mut order, |at| {
             self.all.get(*at as usize).map_or(u64::MAX, |expansion| {
-                let class = u64::from(expansion.typos) << 1 | u64::from(!expansion.is_exact);
-                class << 56 | (!expansion.documents & (u64::MAX >> 8))
+                expansion.class() << 56 | (!expansion.documents & (u64::MAX >> 8))
             })
         });
         let (mut sum, mut kept) = (0u64, vec![false; self.all.len()]);
@@ -307,11 +299,5 @@ fn distance_max(word: &str, typos: Typos) -> u8 {
         Some(one_min) if characters >= typos.two_min.max(one_min) => 2,
         Some(one_min) if characters >= one_min => 1,
         _ => 0,
-    }
-}
-
-fn last_documents(merged: &mut [Expansion], more: u64) {
-    if let Some(last) = merged.last_mut() {
-        last.documents += more;
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
-use crate::limits::{SEARCH_DELTA_MAX_BYTES, SEARCH_DELTA_MAX_DOCUMENTS};
+use crate::limits::{SEARCH_DELTA_MAX_BYTES, SEARCH_DELTA_MAX_DOCUMENTS, SEARCH_EARNED_BYTES};
 use crate::search::bits::Bits;
 use crate::search::index::{self, Delta, DocumentId, Part, Prepared, Segment, Totals, View};
 use crate::search::sorted;
@@ -99,6 +99,8 @@ pub struct Contents {
     used_at_ms: AtomicU64,
     failures: AtomicU64,
     uses: AtomicU64,
+    /// Bytes of segments that may be merged for what searches have taken longer since more than one was there.
+    earned_bytes: AtomicU64,
 }
 
 impl std::fmt::Debug for Contents {
@@ -192,26 +194,25 @@ impl State {
 
     /// Adds a document; returns how many bytes more the deltas take.
     fn grow(&mut self, prepared: &Prepared) -> i64 {
-        let (sealed, before) = (self.sealed.len(), self.delta.as_ref().map_or(0, Delta::memory_bytes));
-        self.add(prepared);
-        let sealed = self.sealed.iter().skip(sealed).map(|sealed| &*sealed.delta);
-        let after: usize = sealed.chain(&self.delta).map(Delta::memory_bytes).sum();
-        after as i64 - before as i64
-    }
-
-    fn add(&mut self, prepared: &Prepared) {
+        let before = self.delta.as_ref().map_or(0, Delta::memory_bytes);
         let mut added = self.delta.get_or_insert_with(Delta::new).add(prepared);
+        let mut sealed_bytes = 0;
         if added.is_err() {
+            sealed_bytes = self.delta.as_ref().map_or(0, Delta::memory_bytes);
             self.seal();
             added = self.delta.get_or_insert_with(Delta::new).add(prepared);
         }
-        let (Ok(place), Some(delta)) = (added, &self.delta) else { return };
-        self.delta_live.grow(place + 1);
-        self.delta_live.add(place);
-        self.delta_totals.add(delta, place);
-        if delta.places() >= SEARCH_DELTA_MAX_DOCUMENTS || delta.memory_bytes() >= SEARCH_DELTA_MAX_BYTES {
+        let Some(delta) = &self.delta else { return 0 };
+        let bytes = delta.memory_bytes();
+        if let Ok(place) = added {
+            self.delta_live.grow(place + 1);
+            self.delta_live.add(place);
+            self.delta_totals.add(delta, place);
+        }
+        if delta.places() >= SEARCH_DELTA_MAX_DOCUMENTS || bytes >= SEARCH_DELTA_MAX_BYTES {
             self.seal();
         }
+        (sealed_bytes + bytes) as i64 - before as i64
     }
 
     fn seal(&mut self) {
@@ -375,6 +376,8 @@ impl Contents {
         body: impl FnOnce(&[View<'_>]) -> R,
     ) -> R {
         let state = self.state.read();
+        let more_segments = state.segments.len().saturating_sub(1) as u64;
+        self.earned_bytes.fetch_add(more_segments * SEARCH_EARNED_BYTES, Ordering::Relaxed);
         let expired = state.expiring.range(..=(now_ms, DocumentId::MAX)).map(|(_, id)| *id);
         let hidden: Vec<DocumentId> = expired.chain(without.iter().copied()).collect();
         let mut parts: Vec<(&dyn Part, Cow<'_, Bits>, Cow<'_, Totals>)> = Vec::new();
@@ -488,7 +491,8 @@ impl Contents {
             live: resident.live.count(),
         };
         let sizes: Vec<index::Size> = state.segments.iter().map(size).collect();
-        let chosen = index::plan(&sizes, max_bytes)?;
+        let (chosen, cost) = index::plan(&sizes, max_bytes, self.earned_bytes.load(Ordering::Relaxed))?;
+        self.earned_bytes.fetch_sub(cost, Ordering::Relaxed);
         let chosen = chosen.into_iter().filter_map(|at| state.segments.get(at));
         Some(chosen.map(|resident| (resident.segment.clone(), resident.live.clone())).collect())
     }

@@ -35,7 +35,7 @@ pub const SEARCH_SETTINGS: [SearchSetting; 5] = [
     },
     SearchSetting {
         name: "INSTANT_CAP",
-        summary: "Postings that are read of each word by SCORER INSTANT; 0 for all",
+        summary: "Postings that are read of each word by SCORER INSTANT, a third of them of a single word; 0 for all",
         bounds: (0, u32::MAX as u64),
     },
 ];

@@ -33,6 +33,8 @@ pub(super) struct Term {
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     order: Vec<Vec<Entry>>,
+    /// Entries for which the pieces of the order have room.
+    room: usize,
     terms: Vec<Term>,
     pool: Pool,
 }
@@ -107,16 +109,6 @@ impl Dictionary {
         }
     }
 
-    /// The first place behind this one whose term does not begin with these bytes, which the term here begins with.
-    pub(super) fn past(&self, place: Place, prefix: &[u8]) -> Place {
-        let begins = |entry: &Entry| self.text(entry.term).starts_with(prefix);
-        let rest = self.order.get(place.piece..).unwrap_or_default();
-        let piece = place.piece + rest.partition_point(|piece| piece.last().is_some_and(begins));
-        let from = if piece == place.piece { place.at } else { 0 };
-        let entries = self.order.get(piece).and_then(|piece| piece.get(from..)).unwrap_or_default();
-        Place { piece, at: from + entries.partition_point(begins) }
-    }
-
     /// The number of a term, which is added if it is new.
     pub(super) fn add(&mut self, text: &[u8]) -> u32 {
         match self.find(text) {
@@ -135,16 +127,22 @@ impl Dictionary {
         let piece = if is_last { self.order.len().saturating_sub(1) } else { place.piece };
         let Some(entries) = self.order.get_mut(piece) else {
             self.order.push(vec![entry]);
+            self.room += 1;
             return number;
         };
         let at = if is_last { entries.len() } else { place.at };
+        let room = entries.capacity();
         entries.insert(at, entry);
         if entries.len() >= PIECE {
             // Texts in rising order leave full pieces behind.
             let kept = if at + 1 == entries.len() { PIECE * 9 / 10 } else { PIECE / 2 };
             let rest = entries.split_off(kept);
             entries.shrink_to_fit();
+            self.room += rest.capacity();
+            self.room = self.room + entries.capacity() - room;
             self.order.insert(piece + 1, rest);
+        } else {
+            self.room = self.room + entries.capacity() - room;
         }
         number
     }
@@ -171,10 +169,9 @@ impl Dictionary {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let entries: usize = self.order.iter().map(Vec::capacity).sum();
         let terms = self.terms.capacity() * size_of::<Term>();
         self.pool.memory_bytes()
-            + entries * size_of::<Entry>()
+            + self.room * size_of::<Entry>()
             + self.order.capacity() * size_of::<Vec<Entry>>()
             + terms
     }

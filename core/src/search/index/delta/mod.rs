@@ -48,6 +48,8 @@ pub struct Delta {
     stems: Dictionary,
     /// Of words with many postings: where every further [`BLOCK`] of them starts.
     skips: BTreeMap<u32, Vec<Skip>>,
+    /// Bytes of memory that they take.
+    skips_bytes: usize,
     /// How many words a text field has, by text field and place.
     counts: Vec<Vec<u16>>,
     frequencies: Vec<u32>,
@@ -56,6 +58,9 @@ pub struct Delta {
     columns: Vec<Columns>,
     heads: Heads,
 }
+
+/// About what an entry of the map of skips takes beside them.
+const SKIPS_BYTES: usize = 64;
 
 /// Where postings go on within a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +145,11 @@ impl Delta {
             let number = self.words.add(text);
             let Some(term) = self.words.term_mut(number) else { continue };
             if term.count > 0 && (term.count as usize).is_multiple_of(BLOCK) {
-                self.skips.entry(number).or_default().push(Skip { next: term.next, at: term.len });
+                let skips = self.skips.entry(number).or_default();
+                let (room, is_new) = (skips.capacity(), skips.is_empty());
+                skips.push(Skip { next: term.next, at: term.len });
+                self.skips_bytes += (skips.capacity() - room) * size_of::<Skip>();
+                self.skips_bytes += if is_new { SKIPS_BYTES } else { 0 };
             }
             bytes.clear();
             put(&mut bytes, place - term.next);
@@ -230,12 +239,11 @@ impl Delta {
             + (self.order.capacity() + self.key_ends.capacity()) * 4
             + self.keys.capacity();
         let counts: usize = self.counts.iter().map(|counts| counts.capacity() * 2 + 24).sum();
-        let skips: usize = self.skips.values().map(|skips| skips.capacity() * size_of::<Skip>() + 64).sum();
         let columns: usize = self.columns.iter().map(Columns::memory_bytes).sum();
         let terms = self.words.memory_bytes() + self.stems.memory_bytes();
         documents
             + counts
-            + skips
+            + self.skips_bytes
             + columns
             + terms
             + (self.scores.capacity() + self.frequencies.capacity()) * 4

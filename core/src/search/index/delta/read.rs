@@ -21,14 +21,14 @@ fn list_of(dictionary: &Dictionary, number: u32, owner: u32) -> List {
 /// Shows terms of a dictionary from one on.
 fn walk(dictionary: &Dictionary, owner: u32, from: &[u8], visit: TermVisitor<'_>) {
     let mut place = dictionary.seek(from);
-    let mut before: &[u8] = &[];
+    let (mut before, mut target): (&[u8], _) = (&[], Vec::new());
     while let Some(number) = dictionary.at(place) {
         let text = dictionary.text(number);
         let shared = super::super::bytes::shared(text, before);
         match visit(text, shared, list_of(dictionary, number, owner)) {
             Walk::On => place = dictionary.after(place),
-            Walk::Past(len) => place = dictionary.past(place, text.get(..len).unwrap_or(text)),
-            Walk::End => return,
+            walk if walk.target(text, &mut target) => place = dictionary.seek(&target),
+            _ => return,
         }
         before = text;
     }

@@ -25,6 +25,54 @@ pub(super) struct Columns {
     sort_texts: Range,
 }
 
+/// The first numbers of a field.
+#[derive(Clone, Copy)]
+pub(super) struct Numbers<'s> {
+    scale: u8,
+    width: u8,
+    least: i64,
+    packed: &'s [u8],
+    /// Who has one, if some do not.
+    has: Option<&'s [u8]>,
+}
+
+impl Numbers<'_> {
+    /// That of a document.
+    #[inline]
+    pub fn of(&self, place: u32) -> Option<f64> {
+        self.has.is_none_or(|has| has_bit(has, place)).then(|| self.packed_at(place))
+    }
+
+    /// Those of many documents, which are appended; what is no number where there is none.
+    pub fn of_all(&self, places: &[u32], into: &mut Vec<f64>) {
+        let least = self.least;
+        let whole = |number: u64| least.wrapping_add_unsigned(number) as f64;
+        // Small whole numbers, which most columns have.
+        match (self.has, self.scale, self.width) {
+            (None, 0, 1) => {
+                into.extend(places.iter().map(|place| whole(narrow(self.packed, 1, *place as usize))))
+            }
+            (None, 0, 2) => {
+                into.extend(places.iter().map(|place| whole(narrow(self.packed, 2, *place as usize))))
+            }
+            (None, 0, 4) => {
+                into.extend(places.iter().map(|place| whole(narrow(self.packed, 4, *place as usize))))
+            }
+            _ => into.extend(places.iter().map(|place| self.of(*place).unwrap_or(f64::NAN))),
+        }
+    }
+
+    /// What stands at the place of a document, whether it has a number or not.
+    #[inline]
+    fn packed_at(&self, place: u32) -> f64 {
+        let number = narrow(self.packed, self.width, place as usize);
+        match self.scale {
+            FLOATS => f64::from_bits(number),
+            scale => unscaled(self.least.wrapping_add_unsigned(number), scale),
+        }
+    }
+}
+
 /// Bytes of a further number, and of a position.
 const ENTRY: usize = 12;
 
@@ -70,35 +118,22 @@ impl Columns {
         self.has_all || has_bit(self.has.of(bytes), place)
     }
 
-    /// The first number of a document.
-    pub fn number(&self, bytes: &[u8], place: u32) -> Option<f64> {
+    /// The first numbers of documents; None if there are none.
+    pub fn numbers<'s>(&self, bytes: &'s [u8]) -> Option<Numbers<'s>> {
         let column = self.numbers.of(bytes);
-        let (scale, width) = (*column.first()?, *column.get(1)?);
-        if self.has_number.len > 0 && !has_bit(self.has_number.of(bytes), place) {
-            return None;
-        }
-        let rest = column.get(10..)?;
-        let number = narrow(rest, width, place as usize);
-        if scale == FLOATS {
-            return Some(f64::from_bits(number));
-        }
-        Some(unscaled((u64_at(column, 2) as i64).wrapping_add_unsigned(number), scale))
+        Some(Numbers {
+            scale: *column.first()?,
+            width: *column.get(1)?,
+            least: u64_at(column, 2) as i64,
+            packed: column.get(10..)?,
+            has: Some(self.has_number.of(bytes)).filter(|has| !has.is_empty()),
+        })
     }
 
     /// Shows all first numbers with their places, those that are not there included.
     pub fn each_number(&self, bytes: &[u8], places: u32, visit: &mut dyn FnMut(u32, f64)) {
-        let column = self.numbers.of(bytes);
-        let (Some(scale), Some(width), Some(rest)) = (column.first(), column.get(1), column.get(10..)) else {
-            return;
-        };
-        let least = u64_at(column, 2) as i64;
-        for place in 0..places {
-            let number = narrow(rest, *width, place as usize);
-            let number = match *scale {
-                FLOATS => f64::from_bits(number),
-                scale => unscaled(least.wrapping_add_unsigned(number), scale),
-            };
-            visit(place, number);
+        if let Some(numbers) = self.numbers(bytes) {
+            (0..places).for_each(|place| visit(place, numbers.packed_at(place)));
         }
     }
 

@@ -12,8 +12,10 @@ pub(super) struct Dictionary<'s> {
     entries: &'s [u8],
 }
 
-/// An entry that was read: where the next one begins, and its list.
+/// An entry that was read.
 struct Entry {
+    /// How many bytes its term shares with the one before.
+    same: usize,
     documents: u32,
     len: u32,
 }
@@ -56,15 +58,22 @@ impl<'s> Dictionary<'s> {
         }
     }
 
-    /// Reads an entry behind `term`, which becomes the entry's.
-    fn read(&self, at: &mut usize, term: &mut Vec<u8>) -> Entry {
-        let same = get(self.entries, at) as usize;
+    /// Reads an entry behind `term`, which becomes the entry's. The first entry of a block does not say what it shares with others.
+    #[inline]
+    fn read(&self, at: &mut usize, term: &mut Vec<u8>, is_first: bool) -> Entry {
+        let mut same = get(self.entries, at) as usize;
         let len = get(self.entries, at) as usize;
-        term.truncate(same);
-        term.extend_from_slice(piece(self.entries, *at, len));
+        let rest = piece(self.entries, *at, len);
+        if is_first {
+            same = shared(rest, term);
+            term.clear();
+        } else {
+            term.truncate(same);
+        }
+        term.extend_from_slice(rest);
         *at += len;
         let documents = get(self.entries, at);
-        Entry { documents, len: get(self.entries, at) }
+        Entry { same, documents, len: get(self.entries, at) }
     }
 
     /// The list of a term, and the term's number.
@@ -78,7 +87,7 @@ impl<'s> Dictionary<'s> {
         let mut term = Vec::with_capacity(wanted.len() + 16);
         let mut number = (block * TERM_BLOCK) as u32;
         while at < end {
-            let entry = self.read(&mut at, &mut term);
+            let entry = self.read(&mut at, &mut term, false);
             match term.as_slice().cmp(wanted) {
                 std::cmp::Ordering::Less => {}
                 std::cmp::Ordering::Equal => {
@@ -101,7 +110,7 @@ impl<'s> Dictionary<'s> {
         }
         let mut at = u32_at(self.table, block * 8) as usize;
         for _ in 0..=within {
-            self.read(&mut at, term);
+            self.read(&mut at, term, false);
         }
     }
 
@@ -110,55 +119,62 @@ impl<'s> Dictionary<'s> {
         if self.blocks() == 0 {
             return;
         }
-        let (mut block, mut shown, mut term) = (self.block_of(from), Vec::new(), Vec::with_capacity(64));
-        // Terms that begin so are passed.
-        let mut dead: Option<Vec<u8>> = None;
-        let mut has_begun = false;
+        let (mut block, mut term) = (self.block_of(from), Vec::with_capacity(64));
+        // Terms before this one are passed. With one that shares so many bytes with the one that was shown last, that is not asked.
+        let (mut target, mut has_target) = (from.to_vec(), true);
+        let mut passed = usize::MAX;
+        // How many bytes the present term shares with the one that was shown last.
+        let mut same = 0;
         while block < self.blocks() {
             let (mut at, end) = (u32_at(self.table, block * 8) as usize, self.end_of(block));
             let mut list_at = u32_at(self.table, block * 8 + 4);
+            let mut is_first = true;
             while at < end {
-                let entry = self.read(&mut at, &mut term);
-                let list = List { documents: entry.documents, at: list_at, len: entry.len };
-                list_at = list_at.wrapping_add(entry.len);
-                let is_passed = dead.as_ref().is_some_and(|dead| term.starts_with(dead));
-                if is_passed || !has_begun && term.as_slice() < from {
+                let step = self.read(&mut at, &mut term, is_first);
+                let list = List { documents: step.documents, at: list_at, len: step.len };
+                list_at = list_at.wrapping_add(step.len);
+                (is_first, same) = (false, step.same.min(same));
+                if has_target && (same >= passed || term.as_slice() < target.as_slice()) {
                     continue;
                 }
-                dead = None;
-                let same = if has_begun { shared(&term, &shown) } else { 0 };
-                has_begun = true;
-                match visit(&term, same, list) {
-                    Walk::On => {}
-                    Walk::Past(len) => dead = Some(term.get(..len).unwrap_or(&term).to_vec()),
+                has_target = false;
+                let walk = visit(&term, same, list);
+                same = usize::MAX;
+                match walk {
+                    Walk::On => continue,
                     Walk::End => return,
+                    Walk::Past(len) => passed = len,
+                    // What shares more shares the character that is passed, which may have some bytes.
+                    Walk::To { len, .. } => passed = len + 4,
                 }
-                shown.clear();
-                shown.extend_from_slice(&term);
-                if let Some(dead) = &dead {
-                    let next = self.past(block, dead);
-                    if next > block {
-                        // Those between begin so, too.
-                        block = next - 1;
-                        break;
-                    }
+                if !walk.target(&term, &mut target) {
+                    return;
+                }
+                has_target = true;
+                let last = self.last_before(&target, block);
+                if last > block {
+                    block = last - 1;
+                    break;
                 }
             }
             block += 1;
         }
     }
 
-    /// The last block that may have terms that begin so, if the one behind this one begins so.
-    fn past(&self, block: usize, dead: &[u8]) -> usize {
-        let begins = |block: usize| self.head(block).starts_with(dead);
-        if block + 1 >= self.blocks() || !begins(block + 1) {
-            return block;
+    /// The last block from this one on that may have the first term that is not before `target`.
+    fn last_before(&self, target: &[u8], block: usize) -> usize {
+        let is_before = |block: usize| block < self.blocks() && self.head(block) <= target;
+        // It is near most times.
+        let (mut low, mut step) = (block, 1);
+        while is_before(low + step) {
+            low += step;
+            step *= 2;
         }
-        let (mut low, mut high) = (block + 1, self.blocks());
-        while low < high {
+        let mut high = low + step;
+        while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if begins(middle) { low = middle + 1 } else { high = middle }
+            if is_before(middle) { low = middle } else { high = middle }
         }
-        low - 1
+        low
     }
 }

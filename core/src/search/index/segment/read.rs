@@ -179,7 +179,14 @@ impl Part for Segment {
     }
 
     fn number(&self, field: FieldId, place: u32) -> Option<f64> {
-        self.column(field)?.number(&self.bytes, place)
+        self.column(field)?.numbers(&self.bytes)?.of(place)
+    }
+
+    fn numbers(&self, field: FieldId, places: &[u32], into: &mut Vec<f64>) {
+        match self.column(field).and_then(|column| column.numbers(&self.bytes)) {
+            Some(numbers) => numbers.of_all(places, into),
+            None => into.resize(into.len() + places.len(), f64::NAN),
+        }
     }
 
     fn numbers_within(&self, field: FieldId, low: Bound, high: Bound, into: &mut Bits) {
@@ -248,7 +255,7 @@ impl Whole for Segment {
 
     fn numbers_of(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(f64)) {
         let Some(column) = self.column(field) else { return };
-        if let Some(number) = column.number(&self.bytes, place) {
+        if let Some(number) = column.numbers(&self.bytes).and_then(|numbers| numbers.of(place)) {
             visit(number);
         }
         column.more_numbers(&self.bytes, Some(place), &mut |_, number| visit(number));
