@@ -10,6 +10,7 @@ use super::upkeep::Upkeep;
 use crate::command::search::{Rebuild, drop_index, end_scan, index_key};
 use crate::engine::{Db, Engine, EngineError, look_alone};
 use crate::limits::{SEARCH_MERGED_IN_A_STEP, SEARCH_SCANNED_IN_A_STEP, SEARCH_SEGMENT_MAX_BYTES};
+use crate::search::bits::Bits;
 use crate::search::index::{Merge, Segment};
 use crate::server::search::{Index, IndexSet, Progress};
 use crate::server::{Server, Shared};
@@ -19,7 +20,7 @@ pub struct Indexing {
     upkeep: Upkeep,
     rebuild: Option<Rebuild>,
     scan: Option<Scan>,
-    merge: Option<(Arc<Index>, Vec<Arc<Segment>>, Merge)>,
+    merge: Option<(Arc<Index>, Vec<(Arc<Segment>, Bits)>, Merge)>,
 }
 
 /// A walk over the keys that were there before an index.
@@ -184,9 +185,8 @@ impl Indexing {
             }
             search.add_litter(contents.drop_dead());
             if let Some(inputs) = contents.to_merge(SEARCH_SEGMENT_MAX_BYTES) {
-                let segments = inputs.iter().map(|(segment, _)| segment.clone()).collect();
-                let merge = Merge::new(inputs, definition.number);
-                self.merge = Some((index.clone(), segments, merge));
+                let merge = Merge::new(inputs.clone(), definition.number);
+                self.merge = Some((index.clone(), inputs, merge));
                 return Ok(true);
             }
         }

@@ -509,30 +509,37 @@ impl State {
 impl Contents {
     /// Exchanges segments and what they were merged into, which has this derived file, or none (0): how many bytes more the index takes,
     /// and the files of the old ones. None if one of the inputs is not there any more, so that nothing has changed.
-    pub fn merged(&self, inputs: &[Arc<Segment>], segment: Segment, number: u64) -> Option<(i64, Vec<u64>)> {
+    ///
+    /// `inputs` have what lived when the merge began, all of which is in the new segment. The lock is held for what has gone since alone.
+    pub fn merged(
+        &self,
+        inputs: &[(Arc<Segment>, Bits)],
+        segment: Segment,
+        number: u64,
+    ) -> Option<(i64, Vec<u64>)> {
         let mut state = self.state.write();
         let before = state.memory_bytes();
         let position = |state: &State, input: &Arc<Segment>| {
             state.segments.iter().position(|resident| Arc::ptr_eq(&resident.segment, input))
         };
-        if state.is_retired || !inputs.iter().all(|input| position(&state, input).is_some()) {
+        if state.is_retired || !inputs.iter().all(|(input, _)| position(&state, input).is_some()) {
             return None;
         }
-        let mut taken = Vec::new();
-        for input in inputs {
+        let mut live = Bits::all(segment.places());
+        let mut litter = Vec::new();
+        for (input, before) in inputs {
             let at = position(&state, input)?;
-            taken.push(state.segments.remove(at));
-        }
-        let mut live = Bits::none(segment.places());
-        for place in 0..segment.places() {
-            let id = segment.id(place);
-            let lives = |old: &Resident| old.segment.find(id).is_some_and(|place| old.live.has(place));
-            if taken.iter().any(lives) {
-                live.add(place);
-            }
+            let old = state.segments.remove(at);
+            let (mut gone, mut dead) = (before.clone(), old.live);
+            dead.invert();
+            gone.keep(&dead);
+            let gone = gone.iter().filter_map(|place| segment.find(input.id(place)));
+            gone.for_each(|place| {
+                live.remove(place);
+            });
+            litter.extend((old.number > 0).then_some(old.number));
         }
         state.insert(Resident { segment: Arc::new(segment), live, totals: Totals::default(), number });
-        let litter = taken.iter().map(|old| old.number).filter(|number| *number > 0).collect();
         Some((state.memory_bytes() - before, litter))
     }
 

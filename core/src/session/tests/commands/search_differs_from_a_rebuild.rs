@@ -283,6 +283,43 @@ fn search_lacks_documents_that_changed_while_the_index_was_read_again() {
 }
 
 #[test]
+fn document_that_goes_during_a_merge_is_found() {
+    let machine = Simulation::new(5);
+    let server = open(&machine);
+    let mut client = Client::of(&server);
+    assert_eq!(client.say("FT.CREATE index PREFIX 1 doc: SCHEMA title TEXT number NUMERIC SORTABLE"), "+OK");
+    settle(&server, NOW_MS);
+    let index = server.shared.search.present().named(0, b"index").cloned().expect("it is there");
+    for number in 0..60 {
+        client.say(&format!("HSET doc:{number} title red number {number}"));
+        if number % 20 == 19 {
+            server.shared.search.seal_deltas(1);
+        }
+    }
+    settle(&server, NOW_MS);
+    let segments = || index.contents.facts().segments;
+    assert_eq!(segments(), 3, "too few for writes to merge them");
+    for _ in 0..100 {
+        found(&mut client, 0, 19);
+    }
+    let mut indexing = Indexing::new(&server.shared);
+    // A merge begins in a step, and ends in another.
+    assert!(indexing.step(&server, NOW_MS).expect("a healthy store") && segments() == 3);
+    client.say("DEL doc:3 doc:30 doc:59");
+    client.say("HSET doc:4 number 104");
+    while indexing.step(&server, NOW_MS).expect("a healthy store") {}
+    assert_eq!(segments(), 1, "what searches have paid for is merged");
+    for (from, gone) in [(0, vec![3, 4]), (20, vec![30]), (40, vec![59])] {
+        let keys =
+            (from..from + 20).filter(|number| !gone.contains(number)).map(|number| format!("doc:{number}"));
+        let count = format!(":{}", 20 - gone.len());
+        let expected = std::iter::once(count).chain(keys).collect::<Vec<_>>().join(" ");
+        assert_eq!(found(&mut client, from, from + 19), expected);
+    }
+    assert_eq!(found(&mut client, 100, 119), ":1 doc:4");
+}
+
+#[test]
 fn damaged_segment_changes_an_answer() {
     let mut random = fastrand::Rng::with_seed(7);
     let machine = Simulation::new(7);
