@@ -20,7 +20,15 @@ pub struct Indexing {
     upkeep: Upkeep,
     rebuild: Option<Rebuild>,
     scan: Option<Scan>,
-    merge: Option<(Arc<Index>, Vec<(Arc<Segment>, Bits)>, Merge)>,
+    merge: Option<Merging>,
+}
+
+/// A merge on its way.
+struct Merging {
+    index: Arc<Index>,
+    /// The segments, with what lived of them when it began.
+    inputs: Vec<(Arc<Segment>, Bits)>,
+    merge: Merge,
 }
 
 /// A walk over the keys that were there before an index.
@@ -186,7 +194,7 @@ impl Indexing {
             search.add_litter(contents.drop_dead());
             if let Some(inputs) = contents.to_merge(SEARCH_SEGMENT_MAX_BYTES) {
                 let merge = Merge::new(inputs.clone(), definition.number);
-                self.merge = Some((index.clone(), inputs, merge));
+                self.merge = Some(Merging { index: index.clone(), inputs, merge });
                 return Ok(true);
             }
         }
@@ -194,11 +202,12 @@ impl Indexing {
     }
 
     fn merge_on<E: Engine>(&mut self, server: &Server<E>) -> Result<bool, EngineError> {
-        let Some((index, inputs, mut merge)) = self.merge.take() else { return Ok(false) };
-        if !merge.step(SEARCH_MERGED_IN_A_STEP) {
-            self.merge = Some((index, inputs, merge));
+        let Some(mut merging) = self.merge.take() else { return Ok(false) };
+        if !merging.merge.step(SEARCH_MERGED_IN_A_STEP) {
+            self.merge = Some(merging);
             return Ok(true);
         }
+        let Merging { index, inputs, merge } = merging;
         let search = &server.shared.search;
         let Ok(segment) = Segment::open(merge.finish(), index.definition.number) else { return Ok(true) };
         // Stored before the old ones go, so that a crash between finds either. On a full disk the old ones make room for later.

@@ -6,8 +6,8 @@
     peer_edgecask.py DATA/short-1m.tsv --cost --out OUT
 
 Two ways, over one connection to a gateway of its own: as it is (`edgecask`), and with no bound of postings (`edgecask-exact`). What is
-counted is the server's processor time, so reading the request and writing the reply belong to it. Facets are asked through
-FT.HTTP_RO, as browsers ask; all else is FT.SEARCH.
+counted is the server's processor time, so reading the request and writing the reply belong to it. Everything is asked some times before
+it is timed, since searches decide when segments are merged. Facets are asked through FT.HTTP_RO, as browsers ask; all else is FT.SEARCH.
 
 Writes OUT/WAY.answers.tsv (relevance.py judges them) or OUT/DATA.edgecask.results.tsv (speed.py shows them). --cost prints what
 documents take to be written with and without an index, its bytes in memory and in the log, how soon the documents are searchable
@@ -15,6 +15,7 @@ after a start with and without segments, and what writes take that no index cove
 """
 
 import argparse
+import contextlib
 import itertools
 import json
 import pathlib
@@ -76,9 +77,13 @@ class EdgeCask:
 
     def clock(self, threads=""):
         """Seconds of processor that the server's threads, or those whose names begin so, have taken, to the nanosecond."""
-        tasks = pathlib.Path(f"/proc/{self.server.process.pid}/task").iterdir()
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks
-                   if (task / "comm").read_text().startswith(threads)) / 1e9
+        taken = 0
+        for task in pathlib.Path(f"/proc/{self.server.process.pid}/task").iterdir():
+            # One that has just ended had done little.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if (task / "comm").read_text().startswith(threads):
+                    taken += int((task / "schedstat").read_text().split()[0])
+        return taken / 1e9
 
     def load(self, path, most=None):
         """Writes each document, or the first `most`, as a hash; the number of documents."""
@@ -148,6 +153,15 @@ def write(row, prefix="i:"):
 def speakable(text):
     """A text as a person types it, whose signs mean nothing in RediSearch's language."""
     return "".join(letter if letter.isalnum() or letter.isspace() else f"\\{letter}" for letter in text)
+
+
+def settle(engine, classes):
+    """Asks everything some times: what searches have paid for is merged then, as it is in an index that is in use."""
+    for _ in range(3):
+        for each in classes.values():
+            for query in each:
+                engine.search(*query)
+        engine.at_rest()
 
 
 def cost(options, folder):
@@ -295,12 +309,14 @@ def main():
         if options.time:
             asked = queries.read(options.time)
             plain = {name: each for name, each in asked.items() if not each[0][3]}
+            settle(engine, plain)
             for name, search in ways.items():
                 lines += told(speed.measure(name, plain, search, options.seconds, engine.clock))
         engine.stop()
         if options.time:
             engine = loaded(options, folder / "web", lambda engine: [engine.web(*request) for request in WEB])
             facets = {name: each for name, each in asked.items() if each[0][3]}
+            settle(engine, facets)
             lines += told(speed.measure("edgecask", facets, engine.search, options.seconds, engine.clock))
             engine.stop()
             (options.out / f"{options.documents.stem}.edgecask.results.tsv").write_text("\n".join(lines) + "\n")
