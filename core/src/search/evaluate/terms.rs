@@ -115,7 +115,7 @@ pub(super) fn each_posting(
             break;
         }
         run.meter.work(block.len as u64)?;
-        for (place, rank) in block.places.iter().zip(&block.ranks).take(block.len) {
+        for (place, rank) in block.iter() {
             if within.marks.has(*place) {
                 each(*place, *rank);
             }

@@ -190,7 +190,7 @@ impl Writer {
             let mut block = Block::default();
             let (mut blocks, mut looks) = (input.part.postings(list), input.part.postings(list));
             while blocks.next_block(&mut block) {
-                for (place, _) in block.places.iter().zip(&block.ranks).take(block.len) {
+                for (place, _) in block.iter() {
                     let to = input.moved.get(*place as usize).copied().unwrap_or(GONE);
                     if to == GONE {
                         continue;

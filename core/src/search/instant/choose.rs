@@ -53,9 +53,8 @@ pub(super) fn choose(
         answer.hits = hits.filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?)).collect();
         return Ok(found);
     }
-    let all: Vec<u32> = (0..found.len() as u32).collect();
-    let sort = Values::read(views, request, request.sort, (&found, &all))?;
-    let ties = Values::read(views, request, request.ties, (&found, &all))?;
+    let sort = Values::read(views, request, request.sort, &found)?;
+    let ties = Values::read(views, request, request.ties, &found)?;
     request.meter.memory(found.len() * 4)?;
     let compare = |a: u32, b: u32| {
         let (Some(first), Some(second)) = (found.get(a as usize), found.get(b as usize)) else {
@@ -135,7 +134,7 @@ pub(super) fn by_ties(
         return Ok(());
     }
     let text = |at: u32| of(at).and_then(|candidate| text(views, candidate, key.field));
-    sorted::all(same, |one, other| present(text(*one), text(*other), key.is_descending, Ord::cmp));
+    sorted::all(same, |one, other| compare_texts(key, text(*one), text(*other)));
     same.chunk_by_mut(|one, other| text(*one) == text(*other))
         .try_for_each(|same| by_ties(views, request, rest, found, same))
 }
@@ -170,44 +169,43 @@ fn hit_of(views: &[View<'_>], relevance: Relevance, candidate: &Candidate) -> Op
 struct Values<'v> {
     views: &'v [View<'v>],
     keys: &'v [SortKey],
-    /// Of each key that sorts by numbers, those of the candidates.
-    numbers: Vec<Vec<Option<f64>>>,
+    /// Of each key that sorts by numbers, those of the candidates, as [`number_key`] has them.
+    numbers: Vec<Vec<u64>>,
 }
 
 impl<'v> Values<'v> {
-    /// Those of the candidates with these numbers.
+    /// Those of the candidates.
     fn read(
         views: &'v [View<'v>],
         request: &Request<'_>,
         keys: &'v [SortKey],
-        (found, order): (&[Candidate], &[u32]),
+        found: &[Candidate],
     ) -> Result<Values<'v>, Failure> {
         let read = |key: &SortKey| {
             if !key.is_number {
                 return Ok(Vec::new());
             }
-            request.meter.memory(order.len() * size_of::<Option<f64>>())?;
-            request.meter.work(order.len() as u64)?;
-            let number = |at: &u32| {
-                let candidate = found.get(*at as usize)?;
-                views.get(usize::from(candidate.view))?.part.number(key.field, candidate.place)
-            };
-            Ok(order.iter().map(number).collect())
+            request.meter.memory(found.len() * size_of::<u64>())?;
+            request.meter.work(found.len() as u64)?;
+            Ok(found.iter().map(|candidate| number_key(views, key, candidate)).collect())
         };
         Ok(Values { views, keys, numbers: keys.iter().map(read).collect::<Result<_, Failure>>()? })
     }
 
-    /// Compares two candidates, each with its place among those that were read.
+    /// Compares two candidates, each with its number.
     fn compare(&self, (a, first): (u32, &Candidate), (b, second): (u32, &Candidate)) -> Ordering {
         let mut result = Ordering::Equal;
         for (key, numbers) in self.keys.iter().zip(&self.numbers) {
-            let number = |at: u32| numbers.get(at as usize).copied().flatten();
+            let number = |at: u32| numbers.get(at as usize);
             result = result.then_with(|| {
                 if key.is_number {
-                    present(number(a), number(b), key.is_descending, |a, b| a.total_cmp(b))
+                    number(a).cmp(&number(b))
                 } else {
-                    let texts = (text(self.views, first, key.field), text(self.views, second, key.field));
-                    present(texts.0, texts.1, key.is_descending, Ord::cmp)
+                    compare_texts(
+                        key,
+                        text(self.views, first, key.field),
+                        text(self.views, second, key.field),
+                    )
                 }
             });
         }
@@ -215,16 +213,11 @@ impl<'v> Values<'v> {
     }
 }
 
-/// Compares values, where there are any.
-fn present<T>(
-    a: Option<T>,
-    b: Option<T>,
-    is_descending: bool,
-    order: impl Fn(&T, &T) -> Ordering,
-) -> Ordering {
+/// Compares texts, where there are any.
+fn compare_texts(key: &SortKey, a: Option<&[u8]>, b: Option<&[u8]>) -> Ordering {
     match (a, b) {
-        (Some(a), Some(b)) if is_descending => order(&b, &a),
-        (Some(a), Some(b)) => order(&a, &b),
+        (Some(a), Some(b)) if key.is_descending => b.cmp(a),
+        (Some(a), Some(b)) => a.cmp(b),
         (a, b) => b.is_some().cmp(&a.is_some()),
     }
 }

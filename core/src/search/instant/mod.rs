@@ -127,8 +127,8 @@ pub struct Request<'q> {
     pub meter: &'q Meter<'q>,
 }
 
-/// With a word that stands alone, so many times fewer postings do: nothing else has to be met, and a quarter of what is read for several
-/// words gives the same judged answers (`tests/bench/search/relevance.py`).
+/// With a word that stands alone, so many times fewer postings do: nothing else has to be met, and the judged answers are the same with a
+/// third of them (`tests/bench/search/relevance.py`).
 const ALONE_FACTOR: u64 = 3;
 
 impl Request<'_> {
