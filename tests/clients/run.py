@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Real clients run their own flows against a server; one line for each flow, exit code 1 if any failed.
+"""Real clients run their own flows against a server; one line for each flow, the failures once more at the end (a log may
+be cut at its beginning), exit code 1 if any failed.
 
     run.py                      against the edgecask named by EDGECASK_BIN
     run.py --redis              against redis-server: shows that the flows expect what Redis does
@@ -12,6 +13,7 @@ milliseconds, what was wrong, separated by tabs) and at last `end`.
 """
 
 import argparse
+import itertools
 import os
 import pathlib
 import re
@@ -82,7 +84,7 @@ UNKNOWN = re.compile(r"unknown (?:command|subcommand) ['`\"]?([\w|]+)")
 def main():
     options = parse_options()
     begin = time.monotonic()
-    counts = dict.fromkeys(("ok", "failed", "excused"), 0)
+    counts, failures = dict.fromkeys(("ok", "failed", "excused"), 0), []
     EXCUSED.update(read_excused(options.excused) if options.excused else {})
     with tempfile.TemporaryDirectory(prefix="clients-") as directory, \
             Server(server_command(options.redis, directory), os.path.join(directory, "server.log")) as server:
@@ -90,12 +92,15 @@ def main():
             if options.only not in name:
                 continue
             server.call("FLUSHALL")
-            for outcome in run(f"{name} (RESP{protocol})", [*map(str, program), str(server.port), str(protocol)], {}):
+            for outcome, line in run(f"{name} (RESP{protocol})", [*map(str, program), str(server.port), str(protocol)], {}):
                 counts[outcome] += 1
+                failures += [line] if outcome == "failed" else []
     if not options.redis:
-        for outcome in [*run_rest(options.only), *run_tls(options.only)]:
+        for outcome, line in itertools.chain(run_rest(options.only), run_tls(options.only)):
             counts[outcome] += 1
+            failures += [line] if outcome == "failed" else []
     took_s = time.monotonic() - begin
+    print(*failures, sep="\n", end="\n" if failures else "")
     print(f"clients: {counts['ok']} passed, {counts['failed']} failed, {counts['excused']} excused "
           f"in {took_s:.0f} s")
     sys.exit(1 if counts["failed"] or not counts["ok"] else 0)
@@ -126,11 +131,10 @@ def server_command(is_redis, directory):
 
 
 def run_rest(only):
-    """The outcomes of the flows that speak REST."""
-    runs = [(name, program) for name, program in REST_RUNS if only in name]
-    if not runs:
-        return
-    for name, program in runs:
+    """What `run` says of the flows that speak REST."""
+    for name, program in REST_RUNS:
+        if only not in name:
+            continue
         port = free_port()
         with tempfile.TemporaryDirectory(prefix="clients-") as directory:
             command = [*server_command(False, directory), "--http-port", str(port), "--http-origins", REST_PAGES]
@@ -141,7 +145,7 @@ def run_rest(only):
 
 
 def run_tls(only):
-    """The outcomes of the flows that speak TLS."""
+    """What `run` says of the flows that speak TLS."""
     for name, program, protocol, auth_clients in TLS_RUNS:
         if only not in name:
             continue
@@ -177,7 +181,8 @@ def make_certificates(directory):
 
 
 def run(name, command, environment):
-    """The outcomes of a program's flows, each printed as it comes; one that ends early is one more failure."""
+    """The outcomes of a program's flows and the line that tells each, printed as it comes; one that ends early is one
+    more failure."""
     has_ended, excused = False, 0
     with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
             ["timeout", "--kill-after=5", str(PROGRAM_LIMIT_S), *command], stdin=subprocess.DEVNULL, text=True,
@@ -191,22 +196,23 @@ def run(name, command, environment):
                     outcome, detail, excused = "excused", reason, excused + 1
                 elif reason:
                     outcome, detail = "failed", "it passes: it needs no excuse any more"
-                tell(name, flow, outcome, took_ms, detail)
-                yield outcome
+                yield outcome, tell(name, flow, outcome, took_ms, detail)
         code = program.wait()
         if code != 0 and not excused:
             errors.seek(0)
             print(*errors.read()[-ERRORS_SHOWN_CHARS:].splitlines(), sep="\n    ")
         if not has_ended:
-            tell(name, "to the end", "failed", "-", f"exit code {code} before all flows were run")
-            yield "failed"
+            yield "failed", tell(name, "to the end", "failed", "-", f"exit code {code} before all flows were run")
 
 
 def tell(name, flow, outcome, took_ms, detail):
+    """Prints what became of a flow, and returns the line."""
     unknown = UNKNOWN.search(detail)
     if outcome == "failed" and unknown:
         detail = f"needs {unknown[1].upper()}: {detail}"
-    print(f"{name:20} {flow:36} {outcome:8} {took_ms:>6} ms  {detail}".rstrip(), flush=True)
+    line = f"{name:20} {flow:36} {outcome:8} {took_ms:>6} ms  {detail}".rstrip()
+    print(line, flush=True)
+    return line
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ impl Indexing {
         if !server.shared.has_memory_to_index() {
             return Ok(false);
         }
-        let is_its = |rebuild: &Rebuild| Arc::ptr_eq(&rebuild.index().contents, &index.contents);
+        let is_its = |rebuild: &Rebuild| rebuild.index().is_walked_as(index);
         let rebuild = match self.rebuild.take().filter(is_its) {
             Some(rebuild) => self.rebuild.insert(rebuild),
             None => self.rebuild.insert(Rebuild::new(index.clone())),
@@ -129,7 +129,8 @@ impl Indexing {
     ) -> Result<bool, EngineError> {
         let db = index.definition.db;
         let mut scan = match self.scan.take() {
-            Some(scan) if Arc::ptr_eq(&scan.index.contents, &index.contents) => scan,
+            // One of before the fields or the database changed has looked at keys in vain.
+            Some(scan) if scan.index.is_walked_as(index) => scan,
             _ => Scan::begin(server, index, now_ms)?,
         };
         if scan.keys.is_empty() && !scan.is_over {
@@ -230,10 +231,7 @@ impl Indexing {
         present: &IndexSet,
         now_ms: u64,
     ) -> Result<bool, EngineError> {
-        let is_idle = |index: &&Arc<Index>| {
-            let seconds = index.definition.temporary_s;
-            seconds > 0 && index.contents.used_at_ms() + seconds.saturating_mul(1000) <= now_ms
-        };
+        let is_idle = |index: &&Arc<Index>| index.idle_at_ms().is_some_and(|idle_ms| idle_ms <= now_ms);
         let Some(index) = present.iter().find(is_idle) else { return Ok(false) };
         match self.upkeep.change_everything(server, now_ms, |ctx| drop_index(ctx, index, true)) {
             Ok(_) => Ok(true),

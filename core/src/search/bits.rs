@@ -58,6 +58,16 @@ impl Bits {
         is_new
     }
 
+    /// Adds numbers from `at` times 64 on, a bit each, as far as they are below the bound.
+    #[inline]
+    pub fn add_word(&mut self, at: u32, numbers: u64) {
+        let left = self.bound.saturating_sub(at.saturating_mul(64));
+        let below = if left < 64 { (1 << left) - 1 } else { u64::MAX };
+        if let Some(word) = self.words.get_mut(at as usize) {
+            *word |= numbers & below;
+        }
+    }
+
     /// Takes a number away; returns whether it was there.
     #[inline]
     pub fn remove(&mut self, number: u32) -> bool {
@@ -92,6 +102,13 @@ impl Bits {
     /// How many numbers are in the set.
     pub fn count(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// The numbers in rising order, in memory.
+    pub fn to_vec(&self) -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(self.count() as usize);
+        numbers.extend(self.iter());
+        numbers
     }
 
     /// The numbers in rising order.

@@ -16,6 +16,9 @@ pub struct Rules {
     pub has_swaps: bool,
 }
 
+/// How many characters ASCII has.
+const ASCII: usize = 128;
+
 /// Beginnings of the word, a bit each: bit `n` is the first `n` characters.
 type Beginnings = u64;
 
@@ -27,6 +30,8 @@ type Beginnings = u64;
 #[derive(Debug, Default)]
 pub struct Edits {
     word: Vec<char>,
+    /// For each character of ASCII the beginnings that end with it.
+    ascii: Vec<Beginnings>,
     rules: Option<Rules>,
     /// Before the first character of the term and after each of them: those within 0, 1, ... edits.
     near: Vec<Beginnings>,
@@ -57,6 +62,13 @@ impl Edits {
         self.word.extend(word.chars());
         if self.word.len() > CHARACTERS_MAX {
             self.word.clear();
+        }
+        self.ascii.clear();
+        self.ascii.resize(ASCII, 0);
+        for (wanted, at) in self.word.iter().zip(1..) {
+            if let Some(same) = self.ascii.get_mut(*wanted as usize) {
+                *same |= 1 << at;
+            }
         }
         self.rules = Some(rules);
         self.near.clear();
@@ -137,11 +149,10 @@ impl Edits {
     fn step(&mut self, rules: Rules, character: char, end: usize) {
         let (count, depth) = (usize::from(rules.distance_max) + 1, self.steps.len());
         let Some(last) = self.steps.last().copied() else { return };
-        let (mut same, mut bit): (Beginnings, Beginnings) = (0, 1);
-        for wanted in &self.word {
-            bit <<= 1;
-            same |= if *wanted == character { bit } else { 0 };
-        }
+        let same = match self.ascii.get(character as usize) {
+            Some(same) => *same,
+            None => self.ending_with(character),
+        };
         // Those that end with the two last characters of the term, but the other way round.
         let swapped = if rules.has_swaps { last.same & (same << 1) } else { 0 };
         let all = all(self.word.len());
@@ -158,6 +169,14 @@ impl Edits {
         }
         let whole = whole(self.near.get(depth * count..).unwrap_or_default(), self.word.len());
         self.steps.push(Step { character, end, same, whole, best: last.best.min(whole) });
+    }
+}
+
+impl Edits {
+    /// The beginnings that end with a character.
+    fn ending_with(&self, character: char) -> Beginnings {
+        let ends = self.word.iter().zip(1..).filter(|(wanted, _)| **wanted == character);
+        ends.fold(0, |same, (_, at)| same | 1 << at)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use edgecask_core::bitcask::Bitcask;
 use edgecask_core::engine::{Engine, Reader, Scope};
 use edgecask_core::executor::Room;
+use edgecask_core::server::Server;
 
 use super::Object;
 use crate::host::Host;
@@ -34,13 +35,9 @@ pub(super) struct Maintenance {
 
 impl Maintenance {
     /// Maintenance of a store that was opened now. An object that woke only to answer must not be kept awake.
-    pub(super) fn after_start(replayed_records: u64, has_expiring: bool, now_ms: u64) -> Maintenance {
+    pub(super) fn after_start(replayed_records: u64, server: &Server<Bitcask>, now_ms: u64) -> Maintenance {
         let wants_hints = replayed_records >= REPLAYED_MANY;
-        let due_ms = if wants_hints {
-            Some(now_ms + MAINTENANCE_DELAY_MS)
-        } else {
-            has_expiring.then_some(now_ms + EXPIRY_PERIOD_MS)
-        };
+        let due_ms = if wants_hints { Some(now_ms + MAINTENANCE_DELAY_MS) } else { next_ms(server, now_ms) };
         Maintenance { due_ms, wants_hints, is_fresh: true, ..Maintenance::default() }
     }
 
@@ -51,8 +48,8 @@ impl Maintenance {
         }
     }
 
-    /// The log has grown.
-    pub(super) fn on_write(&mut self, now_ms: u64) {
+    /// The log has grown, or searches have earned a merge.
+    pub(super) fn on_work(&mut self, now_ms: u64) {
         let soon_ms = now_ms + MAINTENANCE_DELAY_MS;
         self.due_ms = Some(self.due_ms.map_or(soon_ms, |due_ms| due_ms.min(soon_ms)));
     }
@@ -89,20 +86,21 @@ impl<H: Host> Object<H> {
             self.maintenance.wants_hints = false;
             self.checkpoint(now_ms);
         }
-        self.maintenance.due_ms = if has_more {
-            Some(now_ms + MAINTENANCE_NEXT_MS)
-        } else {
-            self.has_expiring().then_some(now_ms + EXPIRY_PERIOD_MS)
-        };
-    }
-
-    fn has_expiring(&self) -> bool {
-        has_expiring(&self.server.engine, self.server.shared.settings.databases())
+        self.maintenance.due_ms =
+            if has_more { Some(now_ms + MAINTENANCE_NEXT_MS) } else { next_ms(&self.server, now_ms) };
     }
 }
 
+/// When there may be work again though nothing is written: a key or an index goes.
+fn next_ms(server: &Server<Bitcask>, now_ms: u64) -> Option<u64> {
+    let expires = has_expiring(&server.engine, server.shared.settings.databases());
+    let expiry_ms = expires.then_some(now_ms + EXPIRY_PERIOD_MS);
+    let idle_ms = server.shared.search.idle_at_ms().map(|idle_ms| idle_ms.max(now_ms + MAINTENANCE_NEXT_MS));
+    expiry_ms.into_iter().chain(idle_ms).min()
+}
+
 /// Whether a key of any database may expire.
-pub(super) fn has_expiring(engine: &Bitcask, databases: u32) -> bool {
+fn has_expiring(engine: &Bitcask, databases: u32) -> bool {
     let Ok(mut guard) = engine.begin(Scope::Everything) else { return false };
     (0..databases).any(|db| guard.expiring_count(db).is_ok_and(|count| count > 0))
 }

@@ -37,7 +37,7 @@ pub use self::config::Config;
 use self::config::EdgeFacts;
 use self::connection::{Connection, NO_MEMORY, NORMAL, TOO_BIG, WokenConnections};
 use self::crons::EdgeCrons;
-use self::maintenance::{Maintenance, has_expiring};
+use self::maintenance::Maintenance;
 use self::timers::Timers;
 use crate::host::Host;
 use crate::limits::{
@@ -98,8 +98,7 @@ impl<H: Host> Object<H> {
         sql::open(&server);
         users::restore(&server, None, now_ms).map_err(|error| error.to_string())?;
         let crons = EdgeCrons::go_on(&server, &storage);
-        let has_expiring = has_expiring(&server.engine, databases);
-        let maintenance = Maintenance::after_start(opened.replayed_records, has_expiring, now_ms);
+        let maintenance = Maintenance::after_start(opened.replayed_records, &server, now_ms);
         Ok(Object {
             server,
             config,
@@ -179,8 +178,8 @@ impl<H: Host> Object<H> {
             self.run(number, now_ms);
             self.count_input(number);
         }
-        if self.server.engine.appended() > self.appended {
-            self.maintenance.on_write(now_ms);
+        if self.server.engine.appended() > self.appended || self.server.shared.search.has_earned_merge() {
+            self.maintenance.on_work(now_ms);
         }
         self.persist_save_time();
         self.persist_crons();

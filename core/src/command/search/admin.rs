@@ -282,15 +282,15 @@ pub(super) fn synonyms_dump(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcom
 /// # Errors
 /// The engine's.
 pub(crate) fn index_key(ctx: &mut Context<'_, '_>, index: &Arc<Index>, key: &[u8]) -> Outcome {
-    let db = index.definition.db;
-    // It may have been dropped or changed meanwhile; that takes the locks of all keys.
-    let is_there = present(ctx).iter().any(|other| Arc::ptr_eq(&other.contents, &index.contents));
+    // It may have been dropped or changed meanwhile; that takes the locks of all keys. Then this walk is over.
+    let present = present(ctx);
+    let Some(index) = present.iter().find(|other| other.is_walked_as(index)) else { return Ok(()) };
     let map = maps::map_of(index, ctx.admin, key);
     let known = maps::entry(ctx.txn, map, key)?;
-    if !is_there || known.is_some_and(|entry| entry.id >= index.definition.since) {
+    if known.is_some_and(|entry| entry.id >= index.definition.since) {
         return Ok(());
     }
-    if let Some(change) = update(ctx.txn, index, (map, db, key), known)? {
+    if let Some(change) = update(ctx.txn, index, (map, index.definition.db, key), known)? {
         ctx.search.documents.push((index.clone(), change));
     }
     Ok(())
@@ -304,9 +304,7 @@ pub(crate) fn end_scan(ctx: &mut Context<'_, '_>, index: &Arc<Index>) -> Outcome
     // The lock of the definitions first, so that no other change of this one is lost.
     super::indexes::lock(ctx)?;
     let present = present(ctx);
-    let Some(index) = present.iter().find(|other| Arc::ptr_eq(&other.contents, &index.contents)) else {
-        return Ok(());
-    };
+    let Some(index) = present.iter().find(|other| other.is_walked_as(index)) else { return Ok(()) };
     let definition = Definition { is_scanned: true, ..index.definition.clone() };
     keep(ctx, Arc::new(index.with(definition)))?;
     ctx.search.progress.push((index.contents.clone(), Progress::Ready));

@@ -145,7 +145,7 @@ fn with_request<R>(
         filter,
         fields: asked.fields.as_deref(),
         strategy: Strategy::Last,
-        typos: if asked.is_verbatim { Typos { one_min: None, two_min: 0 } } else { Typos::default() },
+        typos: if asked.is_verbatim { Typos::NONE } else { Typos::default() },
         synonyms: &|word, visit| synonyms.others(word, visit),
         popularity: how.popularity,
         weights: &Weights::default(),

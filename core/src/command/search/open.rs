@@ -53,6 +53,7 @@ pub fn open<E: Engine>(server: &Server<E>, now_ms: u64) -> Result<Vec<Unreadable
     let mut indexes = Vec::new();
     for definition in definitions {
         let contents = Contents::opened(stored.remove(&definition.number).unwrap_or_default());
+        contents.note_active(now_ms);
         indexes.push(index_of(engine, definition, Arc::new(contents)));
     }
     if unreadable.is_empty() {
@@ -223,9 +224,17 @@ impl Rebuild {
             return Ok(false);
         };
         let (after, mut last, mut count, mut grown, mut done) = (self.after.clone(), None, 0, 0, 0);
-        let db = index.definition.db;
+        let (db, mut is_old) = (index.definition.db, false);
         look_alone(&server.engine, (CATALOG, &[map]), now_ms, &mut |txn| {
             (last, count, grown, done) = (None, 0, 0, 0);
+            // At a start it is not among those that are present yet, and nothing changes it.
+            let present = server.shared.search.present();
+            is_old = present
+                .iter()
+                .any(|other| Arc::ptr_eq(&other.contents, &index.contents) && !other.is_walked_as(&index));
+            if is_old {
+                return Ok(());
+            }
             let mut lacking = Vec::new();
             walk(txn, map, after.as_deref(), SEARCH_REBUILT_IN_A_STEP, &mut |key, entry| {
                 count += 1;
@@ -245,6 +254,9 @@ impl Rebuild {
             }
             Ok(())
         })?;
+        if is_old {
+            return Ok(true);
+        }
         server.shared.search.note_memory(grown);
         self.done += done;
         if let Progress::Rebuilding { left, of } = index.contents.progress() {

@@ -10,7 +10,7 @@ use super::document;
 use super::indexes;
 use super::maps::{self, Entry};
 use crate::command::{Context, Outcome};
-use crate::engine::{CATALOG, Changed, Db, DbChange, Source, Txn};
+use crate::engine::{CATALOG, Changed, Db, Txn};
 use crate::server::search::{DocumentChange, Index, IndexSet};
 
 /// Adds to the transaction what its changes mean for indexes.
@@ -18,10 +18,6 @@ use crate::server::search::{DocumentChange, Index, IndexSet};
 /// # Errors
 /// The engine's.
 pub(crate) fn run(ctx: &mut Context<'_, '_>) -> Outcome {
-    let moved: Vec<DbChange> = ctx.txn.db_changes().to_vec();
-    if !moved.is_empty() {
-        follow_databases(ctx, &moved)?;
-    }
     let set = present(ctx);
     if !ctx.txn.has_changed(|key| set.concerns(key)) {
         return Ok(());
@@ -85,6 +81,9 @@ pub(super) fn update(
         prepared.set_id(index.contents.next_id());
         prepared
     });
+    if added.is_some() {
+        index.contents.note_active(txn.now_ms());
+    }
     let new_expiry = match added {
         Some(_) => txn.root(db, key)?.and_then(|root| root.expires_at_ms),
         None => None,
@@ -138,29 +137,30 @@ fn set_expiry(
     }))
 }
 
-/// Databases were emptied or exchanged: an index goes with its keys. Such a transaction has all keys locked.
-fn follow_databases(ctx: &mut Context<'_, '_>, moved: &[DbChange]) -> Outcome {
-    let set = present(ctx);
-    let shown_by = |db: Db| {
-        let unmoved = moved.iter().all(|change| change.db != db).then_some(db);
-        moved.iter().find(|change| change.source == Source::Base(db)).map(|change| change.db).or(unmoved)
-    };
-    let concerned: Vec<Arc<Index>> = set
-        .iter()
-        .filter(|index| shown_by(index.definition.db) != Some(index.definition.db))
-        .cloned()
-        .collect();
+/// The indexes of some databases as the running transaction sees them.
+fn indexes_of(ctx: &Context<'_, '_>, databases: &[Db]) -> Vec<Arc<Index>> {
+    present(ctx).iter().filter(|index| databases.contains(&index.definition.db)).cloned().collect()
+}
+
+/// A database is emptied: its indexes go with its keys. Such a transaction has all keys locked.
+pub(crate) fn follow_flush(ctx: &mut Context<'_, '_>, db: Db) -> Outcome {
+    for index in indexes_of(ctx, &[db]) {
+        maps::clear(ctx.txn, &index)?;
+        indexes::forget(ctx, &index)?;
+    }
+    Ok(())
+}
+
+/// Two databases are exchanged: their indexes go along with the keys. Such a transaction has all keys locked.
+pub(crate) fn follow_swap(ctx: &mut Context<'_, '_>, left: Db, right: Db) -> Outcome {
+    let concerned = indexes_of(ctx, &[left, right]);
     for index in &concerned {
         indexes::forget(ctx, index)?;
     }
     for index in concerned {
-        match shown_by(index.definition.db) {
-            Some(db) => {
-                let definition = crate::server::search::Definition { db, ..index.definition.clone() };
-                indexes::keep(ctx, Arc::new(index.with(definition)))?;
-            }
-            None => maps::clear(ctx.txn, &index)?,
-        }
+        let db = if index.definition.db == left { right } else { left };
+        let definition = crate::server::search::Definition { db, ..index.definition.clone() };
+        indexes::keep(ctx, Arc::new(index.with(definition)))?;
     }
     Ok(())
 }

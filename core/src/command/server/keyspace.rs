@@ -43,6 +43,7 @@ fn check_flush(args: &[&[u8]]) -> Outcome {
 fn flush(ctx: &mut Context<'_, '_>, db: Db) -> Outcome {
     if ctx.txn.key_count(db)? > 0 || search::has_index(ctx, db) {
         ctx.txn.flush(db)?;
+        search::follow_flush(ctx, db)?;
     }
     Ok(())
 }
@@ -58,6 +59,7 @@ pub(super) fn swapdb(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (first, second) = (db(first)?, db(second)?);
     if first != second {
         ctx.txn.swap(first, second)?;
+        search::follow_swap(ctx, first, second)?;
     }
     ctx.reply.ok();
     Ok(())

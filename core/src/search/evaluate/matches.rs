@@ -115,7 +115,7 @@ impl<'r> Run<'r> {
         let count = self.view.live.count();
         self.meter.memory(count as usize * 4)?;
         self.meter.work(u64::from(count))?;
-        Ok(Cow::Owned(self.view.live.iter().collect()))
+        Ok(Cow::Owned(self.view.live.to_vec()))
     }
 
     /// Places that match without words.

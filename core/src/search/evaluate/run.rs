@@ -47,7 +47,7 @@ pub(super) fn counted(run: &Run<'_>, mut bits: Bits, within: Option<&[u32]>) -> 
         None => {
             bits.keep(run.view.live);
             run.meter.memory(bits.count() as usize * 4)?;
-            Ok(bits.iter().collect())
+            Ok(bits.to_vec())
         }
     }
 }

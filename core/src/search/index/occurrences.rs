@@ -55,6 +55,13 @@ pub(super) fn encode(positions: &[Position], out: &mut Vec<u8>) -> Rank {
 /// Moves behind the occurrences of one posting.
 #[inline]
 pub(super) fn skip(rank: Rank, bytes: &[u8], at: &mut usize) {
+    // Of most the rank says all.
+    if rank.0 & 7 != 1 || rank.0 >> 6 == 3 || rank.0 >> 3 & 7 >= 3 {
+        skip_written(rank, bytes, at);
+    }
+}
+
+fn skip_written(rank: Rank, bytes: &[u8], at: &mut usize) {
     if rank.0 >> 6 == 3 {
         get(bytes, at);
     }

@@ -331,18 +331,24 @@ impl Work<'_> {
     }
 }
 
-/// With so many candidates for each place, a walk through all places is quicker than a sort.
-const WALK_RATIO: usize = 32;
+/// With so many places for each candidate, a sort is quicker than a walk through a bit for each place.
+const SORT_RATIO: usize = 1024;
 
 impl Work<'_> {
     /// Puts the candidates of the view in the order of their places.
     fn in_order(&mut self) {
         let own = self.found.get_mut(self.base..).unwrap_or_default();
-        if own.len() < self.marks.len() / WALK_RATIO {
+        if own.len() < self.part.places() as usize / SORT_RATIO {
             sorted::by_key(own, |candidate| candidate.place.into());
             return;
         }
-        let slots = self.marks.iter().filter_map(|mark| slot(*mark, self.round));
+        let mut places = Bits::none(self.part.places());
+        own.iter().for_each(|candidate| {
+            places.add(candidate.place);
+        });
+        let slots = places
+            .iter()
+            .filter_map(|place| self.marks.get(place as usize).and_then(|mark| slot(*mark, self.round)));
         let ordered: Vec<Candidate> = slots.filter_map(|slot| self.found.get(slot).copied()).collect();
         self.found.truncate(self.base);
         self.found.extend(ordered);

@@ -47,7 +47,7 @@ pub(super) fn choose(
     if request.sort.is_empty() && request.distinct.is_none() && (is_close || request.ties.is_empty()) {
         let mut order: Vec<u32> = if is_close { close.to_vec() } else { (0..found.len() as u32).collect() };
         request.meter.memory(order.len() * 2 * size_of::<u128>())?;
-        by_score(views, request, &found, &mut order)?;
+        by_score(views, request, &found, &mut order, end)?;
         order.truncate(end);
         let hits = order.iter().skip(request.offset);
         answer.hits = hits.filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?)).collect();
@@ -87,21 +87,29 @@ pub(super) fn choose(
     Ok(found)
 }
 
-/// Puts the numbers of candidates in the order of their scores, the best first; ties are in the order that the request says, then of ids.
-pub(super) fn by_score(
+/// Puts the numbers of candidates in the order of their scores, the best first. Ties among the first `wanted` are in the order that the
+/// request says, then of ids.
+fn by_score(
     views: &[View<'_>],
     request: &Request<'_>,
     found: &[Candidate],
     order: &mut [u32],
+    wanted: usize,
 ) -> Result<(), Failure> {
     let key = |at: &u32| found.get(*at as usize).map_or(u64::MAX, Candidate::order_key);
     sorted::by_key(order, key);
-    order
-        .chunk_by_mut(|a, b| key(a) == key(b))
-        .try_for_each(|same| by_ties(views, request, request.ties, found, same))
+    let mut sure = 0;
+    for same in order.chunk_by_mut(|a, b| key(a) == key(b)) {
+        if sure >= wanted {
+            break;
+        }
+        by_ties(views, request, request.ties, found, same)?;
+        sure += same.len();
+    }
+    Ok(())
 }
 
-/// The same of candidates that differ in nothing but these keys and their ids.
+/// Puts candidates that differ in nothing but these keys and their ids in order.
 pub(super) fn by_ties(
     views: &[View<'_>],
     request: &Request<'_>,

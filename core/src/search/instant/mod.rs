@@ -39,7 +39,7 @@ use compounds::Split;
 use progress::{Candidate, Reading, Search};
 use relevance::Relevance;
 use weights::Tables;
-use words::Expansions;
+use words::{Expansions, distance_max};
 
 /// How many words of a query count. The words after them are ignored, as the answer says ([`Answer::is_exhaustive`]): a page of text pasted
 /// into the search box would cost too much.
@@ -70,6 +70,11 @@ pub struct Typos {
     pub one_min: Option<usize>,
     /// Characters of a word that may have two.
     pub two_min: usize,
+}
+
+impl Typos {
+    /// No typos.
+    pub const NONE: Typos = Typos { one_min: None, two_min: 0 };
 }
 
 impl Default for Typos {
@@ -140,6 +145,11 @@ impl Request<'_> {
             max if words > 1 => max,
             max => max.div_ceil(ALONE_FACTOR),
         }
+    }
+
+    /// Whether scores count beyond which hits are the first.
+    fn wants_all_scores(&self) -> bool {
+        self.relevance_min.is_some() || self.distinct.is_some() || !self.sort.is_empty()
     }
 }
 
@@ -237,6 +247,8 @@ pub fn search(
         fields: text_fields(schema, request.fields),
         tables: Tables::default(),
     };
+    let joined = search.joined(words.get(fixed..).unwrap_or_default(), is_open)?;
+    let mut known: Vec<[Option<Expansions>; 2]> = words.iter().map(|_| Default::default()).collect();
     let mut before: Vec<Candidate> = Vec::new();
     let has_typos = request.typos.one_min.is_some();
     let dropped_max = if request.strategy == Strategy::All { 0 } else { DROPPED_WORDS_MAX };
@@ -250,37 +262,36 @@ pub fn search(
             break;
         }
         let gone = dropping.get(..dropped).unwrap_or_default();
-        let mut expansions = Vec::with_capacity(words.len());
-        for (number, word) in words.iter().enumerate().filter(|(number, _)| !gone.contains(number)) {
-            let is_last = is_open && number + 1 == words.len();
-            let typos = if may_have_typos && number >= fixed {
-                request.typos
-            } else {
-                Typos { one_min: None, two_min: 0 }
-            };
-            expansions.push(Expansions::find(views, request, word, is_last, typos)?);
+        // What a word stands for without typos is the same in all rounds.
+        let slot = |number: usize, word: &str| {
+            usize::from(may_have_typos && number >= fixed && distance_max(word, request.typos) > 0)
+        };
+        let used = || words.iter().enumerate().filter(|(number, _)| !gone.contains(number));
+        for (number, word) in used() {
+            let slot = slot(number, word);
+            if let Some(known) = known.get_mut(number).and_then(|known| known.get_mut(slot))
+                && known.is_none()
+            {
+                let typos = if slot == 0 { Typos::NONE } else { request.typos };
+                let is_last = is_open && number + 1 == words.len();
+                *known = Some(Expansions::find(views, request, word, is_last, typos)?);
+            }
         }
+        let known = |(number, word): (usize, &&str)| known.get(number)?.get(slot(number, word))?.as_ref();
+        let plain: Vec<&Expansions> = used().filter_map(known).collect();
         if !may_have_typos && dropped == 0 && request.strategy == Strategy::Frequency {
-            let counts: Vec<u64> = expansions
-                .iter()
-                .map(|word| word.live_documents(views, request))
-                .collect::<Result<_, _>>()?;
+            let counts: Vec<u64> =
+                plain.iter().map(|word| word.live_documents(views, request)).collect::<Result<_, _>>()?;
             // Stable, so that of words that are equally frequent the last goes first.
             sorted::by_key(&mut dropping, |at| !counts.get(*at).copied().unwrap_or(0));
         }
-        let joined = if dropped == 0 {
-            search.joined(words.get(fixed..).unwrap_or_default(), is_open)?
-        } else {
-            Vec::new()
-        };
         let split = if may_have_typos && dropped == 0 && words.len() < WORDS_MAX {
             search.split(schema, words.get(fixed..).unwrap_or_default())?
         } else {
             Vec::new()
         };
-        let plain: Vec<&Expansions> = expansions.iter().collect();
         let mut readings = vec![Reading { words: plain.clone(), within: None, bonus: 0, joined: 0 }];
-        for (at, joined) in &joined {
+        for (at, joined) in joined.iter().filter(|_| dropped == 0) {
             // One word instead of the two.
             let mut words = plain.clone();
             words.splice(fixed + at..fixed + at + 2, [joined]);
@@ -298,11 +309,11 @@ pub fn search(
             });
         }
         answer.has_typos = may_have_typos;
-        answer.words_used = expansions.len() - fixed;
+        answer.words_used = plain.len() - fixed;
         answer.is_exhaustive = fixed + request.words.len() <= WORDS_MAX
             && readings.iter().all(|reading| reading.words.iter().all(|word| word.is_whole()));
         search.run(&readings)?;
-        if !expansions.is_empty() {
+        if !plain.is_empty() {
             search.rank(&readings)?;
         }
         if dropped > 0 {

@@ -29,8 +29,13 @@ pub(super) struct Candidate {
 impl Candidate {
     /// The best first.
     pub(super) fn order_key(&self) -> u64 {
-        (!(self.score.cast_unsigned() ^ 1 << 31)).into()
+        best_first(self.score)
     }
+}
+
+/// A score as a key of which the least is the best.
+pub(super) fn best_first(score: i32) -> u64 {
+    (!(score.cast_unsigned() ^ 1 << 31)).into()
 }
 
 /// A way to read the words of a query.

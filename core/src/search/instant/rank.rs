@@ -4,7 +4,7 @@ use crate::search::evaluate::Failure;
 use crate::search::sorted;
 
 use super::choose::{by_ties, id_of, number_key};
-use super::progress::{Candidate, Reading, Search};
+use super::progress::{Candidate, Reading, Search, best_first};
 use super::weights::CLOSE_SCORE;
 use super::words::Expansions;
 
@@ -14,6 +14,49 @@ const CLOSE_MAX: usize = 128;
 /// Occurrences of a word in a document that are compared with those of the next word.
 const POSITIONS_MAX: usize = 64;
 
+/// Candidates that are looked at together.
+const CLOSE_STEP: usize = 16;
+
+/// A candidate that may be looked at closely.
+#[derive(Clone, Copy)]
+struct Close {
+    at: u32,
+    /// The score that it has at most.
+    bound: i32,
+    /// Whether its first field has as many words as the query.
+    may_be_whole: bool,
+}
+
+/// The best scores that are known for sure, as many as hits are wanted.
+struct Leaders {
+    wanted: usize,
+    /// The best first.
+    scores: Vec<i32>,
+}
+
+impl Leaders {
+    fn new(wanted: usize) -> Leaders {
+        Leaders { wanted, scores: Vec::new() }
+    }
+
+    fn add(&mut self, score: i32) {
+        if self.wanted < CLOSE_MAX {
+            let at = self.scores.partition_point(|other| *other >= score);
+            self.scores.insert(at, score);
+            self.scores.truncate(self.wanted);
+        }
+    }
+
+    /// The last of the leaders, once there are as many as are wanted: what has less is none of them.
+    fn least(&self) -> Option<i32> {
+        if self.scores.len() < self.wanted {
+            None
+        } else {
+            Some(self.scores.last().copied().unwrap_or(i32::MAX))
+        }
+    }
+}
+
 impl Search<'_> {
     /// Looks closer at the best candidates.
     pub(super) fn rank(&mut self, readings: &[Reading<'_>]) -> Result<(), Failure> {
@@ -22,42 +65,66 @@ impl Search<'_> {
         }
         let mut best = std::mem::take(&mut self.scratch.close);
         self.best(&mut best)?;
+        let mut leaders = Leaders::new(match self.request.wants_all_scores() {
+            true => usize::MAX,
+            false => self.request.offset.saturating_add(self.request.count),
+        });
         for (number, reading) in (0u8..).zip(readings) {
             let of_reading = |at: &u32| {
                 self.scratch.found.get(*at as usize).is_some_and(|candidate| candidate.reading == number)
             };
             let same: Vec<u32> = best.iter().copied().filter(of_reading).collect();
-            self.look(&reading.words, &same)?;
+            self.look(&reading.words, &same, &mut leaders)?;
         }
         self.scratch.close = best;
         Ok(())
     }
 
-    /// Looks closer at candidates of one reading.
-    fn look(&mut self, words: &[&Expansions], best: &[u32]) -> Result<(), Failure> {
-        let positions = self.positions(words, best)?;
-        for (number, at) in best.iter().enumerate() {
-            let Some(candidate) = self.scratch.found.get(*at as usize).copied() else { continue };
-            let Some(part) = self.views.get(usize::from(candidate.view)).map(|view| view.part) else {
-                continue;
-            };
-            let weights = self.request.weights;
-            let others =
-                i32::try_from(part.field_words(0, candidate.place)).unwrap_or(i32::MAX) - words.len() as i32;
-            let mut more = match others {
-                0 if self.are_in_first_field(words, &candidate)? => weights.short + weights.whole,
-                0 => weights.short,
-                _ => -weights.extra * others.clamp(0, 6),
-            };
-            for pair in
-                positions.get(number * words.len()..(number + 1) * words.len()).unwrap_or_default().windows(2)
-            {
-                if let [first, second] = pair {
-                    more -= weights.proximity * (distance(first, second).min(9) as i32 - 1);
+    /// Looks closer at candidates of one reading, those that may be best first, until none of the rest can be among the leaders. The rest
+    /// gets the best score that it may have, which is behind theirs.
+    fn look(&mut self, words: &[&Expansions], best: &[u32], leaders: &mut Leaders) -> Result<(), Failure> {
+        let weights = self.request.weights;
+        let mut order: Vec<Close> = Vec::with_capacity(best.len());
+        for at in best {
+            let Some(candidate) = self.scratch.found.get_mut(*at as usize) else { continue };
+            let Some(view) = self.views.get(usize::from(candidate.view)) else { continue };
+            let field_words = i32::try_from(view.part.field_words(0, candidate.place)).unwrap_or(i32::MAX);
+            let others = field_words - words.len() as i32;
+            candidate.score +=
+                CLOSE_SCORE + if others == 0 { weights.short } else { -weights.extra * others.clamp(0, 6) };
+            let may_be_whole = others == 0;
+            let bound = candidate.score + if may_be_whole { weights.whole } else { 0 };
+            order.push(Close { at: *at, bound, may_be_whole });
+        }
+        sorted::by_key(&mut order, |close| best_first(close.bound));
+        for step in order.chunks(CLOSE_STEP) {
+            let bound = step.first().map_or(i32::MIN, |close| close.bound);
+            if leaders.least().is_some_and(|least| bound < least) {
+                for close in step {
+                    if let Some(candidate) = self.scratch.found.get_mut(close.at as usize) {
+                        candidate.score = close.bound;
+                    }
                 }
+                continue;
             }
-            if let Some(candidate) = self.scratch.found.get_mut(*at as usize) {
-                candidate.score += more + CLOSE_SCORE;
+            let numbers: Vec<u32> = step.iter().map(|close| close.at).collect();
+            let positions = self.positions(words, &numbers)?;
+            for (number, close) in step.iter().enumerate() {
+                let Some(candidate) = self.scratch.found.get(close.at as usize).copied() else { continue };
+                let mut more = 0;
+                if close.may_be_whole && self.are_in_first_field(words, &candidate)? {
+                    more += weights.whole;
+                }
+                let of_words = positions.get(number * words.len()..(number + 1) * words.len());
+                for pair in of_words.unwrap_or_default().windows(2) {
+                    if let [first, second] = pair {
+                        more -= weights.proximity * (distance(first, second).min(9) as i32 - 1);
+                    }
+                }
+                if let Some(candidate) = self.scratch.found.get_mut(close.at as usize) {
+                    candidate.score += more;
+                    leaders.add(candidate.score);
+                }
             }
         }
         Ok(())

@@ -191,7 +191,7 @@ fn a_word_is_two_words_of_a_document() {
     let answer = index.search(&["ironman"], &|_| {});
     assert_eq!((answer.hits[0].id, answer.total), (4, 1));
     assert!(answer.hits[0].relevance < 1.0);
-    let exact = |request: &mut Request<'_>| request.typos = Typos { one_min: None, two_min: 0 };
+    let exact = |request: &mut Request<'_>| request.typos = Typos::NONE;
     assert_eq!(index.search(&["ironman"], &exact).total, 0, "as typos it may be forbidden");
 }
 

@@ -293,7 +293,7 @@ impl Expansions {
 }
 
 /// How many typos a word may have.
-fn distance_max(word: &str, typos: Typos) -> u8 {
+pub(super) fn distance_max(word: &str, typos: Typos) -> u8 {
     let characters = word.chars().count();
     match typos.one_min {
         Some(one_min) if characters >= typos.two_min.max(one_min) => 2,

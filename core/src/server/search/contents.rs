@@ -95,8 +95,7 @@ struct State {
 pub struct Contents {
     next_id: AtomicU64,
     state: RwLock<State>,
-    /// Unix time in milliseconds of the last query.
-    used_at_ms: AtomicU64,
+    active_at_ms: AtomicU64,
     failures: AtomicU64,
     uses: AtomicU64,
     /// Bytes of segments that may be merged for what searches have taken longer since more than one was there.
@@ -283,15 +282,20 @@ impl Contents {
         }
     }
 
-    /// Notes a query.
+    /// Notes a use, as FT.INFO counts them.
     pub fn note_use(&self, now_ms: u64) {
-        self.used_at_ms.fetch_max(now_ms, Ordering::Relaxed);
+        self.note_active(now_ms);
         self.uses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Unix time in milliseconds of the last query.
-    pub fn used_at_ms(&self) -> u64 {
-        self.used_at_ms.load(Ordering::Relaxed)
+    /// Notes what keeps an idle index from going without being a use: a document has come, a start.
+    pub fn note_active(&self, now_ms: u64) {
+        self.active_at_ms.fetch_max(now_ms, Ordering::Relaxed);
+    }
+
+    /// Unix time in milliseconds when it was last used, got a document or was opened.
+    pub fn active_at_ms(&self) -> u64 {
+        self.active_at_ms.load(Ordering::Relaxed)
     }
 
     /// Counts a document with a field that could not be indexed.
@@ -479,19 +483,16 @@ impl Contents {
         Some(state.memory_bytes() - before)
     }
 
+    /// Whether searches have earned a merge ([`Contents::to_merge`]). Takes next to nothing where there was no search.
+    pub fn has_earned_merge(&self, max_bytes: usize) -> bool {
+        let earned_bytes = self.earned_bytes.load(Ordering::Relaxed);
+        earned_bytes > 0 && self.state.read().plan(max_bytes, earned_bytes).is_some()
+    }
+
     /// Segments that are worth being merged into one of at most so many bytes, with what lives of them.
     pub fn to_merge(&self, max_bytes: usize) -> Option<Vec<(Arc<Segment>, Bits)>> {
         let state = self.state.read();
-        if state.is_retired {
-            return None;
-        }
-        let size = |resident: &Resident| index::Size {
-            bytes: resident.segment.len_bytes(),
-            places: resident.segment.places(),
-            live: resident.live.count(),
-        };
-        let sizes: Vec<index::Size> = state.segments.iter().map(size).collect();
-        let (chosen, cost) = index::plan(&sizes, max_bytes, self.earned_bytes.load(Ordering::Relaxed))?;
+        let (chosen, cost) = state.plan(max_bytes, self.earned_bytes.load(Ordering::Relaxed))?;
         self.earned_bytes.fetch_sub(cost, Ordering::Relaxed);
         let chosen = chosen.into_iter().filter_map(|at| state.segments.get(at));
         Some(chosen.map(|resident| (resident.segment.clone(), resident.live.clone())).collect())
@@ -499,6 +500,17 @@ impl Contents {
 }
 
 impl State {
+    /// Which segments to merge next ([`index::plan`]).
+    fn plan(&self, max_bytes: usize, earned_bytes: u64) -> Option<(Vec<usize>, u64)> {
+        let size = |resident: &Resident| index::Size {
+            bytes: resident.segment.len_bytes(),
+            places: resident.segment.places(),
+            live: resident.live.count(),
+        };
+        let sizes: Vec<index::Size> = self.segments.iter().map(size).collect();
+        index::plan(&sizes, max_bytes, earned_bytes).filter(|_| !self.is_retired)
+    }
+
     fn insert(&mut self, resident: Resident) {
         let first = resident.segment.first_id();
         let at = self.segments.partition_point(|other| other.segment.first_id() <= first);

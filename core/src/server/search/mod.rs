@@ -31,6 +31,7 @@ pub use work::IndexWork;
 use super::hub::Interest;
 use super::prefixes::Prefixes;
 use crate::engine::Db;
+use crate::limits::SEARCH_SEGMENT_MAX_BYTES;
 
 /// An index.
 #[derive(Debug)]
@@ -47,6 +48,20 @@ impl Index {
     /// Whether it may cover a key.
     pub fn covers(&self, db: Db, key: &[u8]) -> bool {
         self.definition.db == db && self.definition.has_prefix_of(key)
+    }
+
+    /// When it goes if nobody uses it until then, in milliseconds of Unix time; None if it is not TEMPORARY.
+    pub fn idle_at_ms(&self) -> Option<u64> {
+        let seconds = self.definition.temporary_s;
+        (seconds > 0).then(|| self.contents.active_at_ms().saturating_add(seconds.saturating_mul(1000)))
+    }
+
+    /// Whether a walk over the keys for one of them is a walk for the other: the same contents of the same keys, read by the same fields.
+    pub fn is_walked_as(&self, other: &Index) -> bool {
+        Arc::ptr_eq(&self.contents, &other.contents)
+            && self.definition.db == other.definition.db
+            && self.definition.since == other.definition.since
+            && !self.has_other_fields_than(other)
     }
 
     fn has_other_fields_than(&self, other: &Index) -> bool {
@@ -226,6 +241,16 @@ impl Indexes {
     /// Has deltas with at least so many documents become segments, because a start would have to read them again.
     pub fn seal_deltas(&self, documents_min: u32) {
         self.present().iter().for_each(|index| index.contents.seal_from(documents_min));
+    }
+
+    /// Whether searches have earned a merge of segments that upkeep has not begun.
+    pub fn has_earned_merge(&self) -> bool {
+        self.present().iter().any(|index| index.contents.has_earned_merge(SEARCH_SEGMENT_MAX_BYTES))
+    }
+
+    /// When the first TEMPORARY index goes if nobody uses it until then, in milliseconds of Unix time.
+    pub fn idle_at_ms(&self) -> Option<u64> {
+        self.present().iter().filter_map(|index| index.idle_at_ms()).min()
     }
 
     /// Says that a derived file belongs to no index any more.

@@ -2,11 +2,11 @@
 
 use super::super::bytes::{narrow, u32_at, u64_at};
 use super::super::write::columns::{
-    FLOATS, HAS, HAS_ALL, HAS_NUMBER, MORE_NUMBERS, NUMBERS, POSITIONS, SORT_TEXTS, TAG_NAMES, TAGS, TAGS_OF,
-    VECTORS, unscaled,
+    HAS, HAS_ALL, HAS_NUMBER, MORE_NUMBERS, NUMBERS, POSITIONS, SORT_TEXTS, TAG_NAMES, TAGS, TAGS_OF, VECTORS,
 };
 use super::Range;
 use super::dictionary::Dictionary;
+use super::numbers::Numbers;
 
 /// Where the pieces of a field's columns are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,58 +25,10 @@ pub(super) struct Columns {
     sort_texts: Range,
 }
 
-/// The first numbers of a field.
-#[derive(Clone, Copy)]
-pub(super) struct Numbers<'s> {
-    scale: u8,
-    width: u8,
-    least: i64,
-    packed: &'s [u8],
-    /// Who has one, if some do not.
-    has: Option<&'s [u8]>,
-}
-
-impl Numbers<'_> {
-    /// That of a document.
-    #[inline]
-    pub fn of(&self, place: u32) -> Option<f64> {
-        self.has.is_none_or(|has| has_bit(has, place)).then(|| self.packed_at(place))
-    }
-
-    /// Those of many documents, which are appended; what is no number where there is none.
-    pub fn of_all(&self, places: &[u32], into: &mut Vec<f64>) {
-        let least = self.least;
-        let whole = |number: u64| least.wrapping_add_unsigned(number) as f64;
-        // Small whole numbers, which most columns have.
-        match (self.has, self.scale, self.width) {
-            (None, 0, 1) => {
-                into.extend(places.iter().map(|place| whole(narrow(self.packed, 1, *place as usize))))
-            }
-            (None, 0, 2) => {
-                into.extend(places.iter().map(|place| whole(narrow(self.packed, 2, *place as usize))))
-            }
-            (None, 0, 4) => {
-                into.extend(places.iter().map(|place| whole(narrow(self.packed, 4, *place as usize))))
-            }
-            _ => into.extend(places.iter().map(|place| self.of(*place).unwrap_or(f64::NAN))),
-        }
-    }
-
-    /// What stands at the place of a document, whether it has a number or not.
-    #[inline]
-    fn packed_at(&self, place: u32) -> f64 {
-        let number = narrow(self.packed, self.width, place as usize);
-        match self.scale {
-            FLOATS => f64::from_bits(number),
-            scale => unscaled(self.least.wrapping_add_unsigned(number), scale),
-        }
-    }
-}
-
 /// Bytes of a further number, and of a position.
 const ENTRY: usize = 12;
 
-fn has_bit(bits: &[u8], place: u32) -> bool {
+pub(super) fn has_bit(bits: &[u8], place: u32) -> bool {
     bits.get(place as usize / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1)
 }
 
@@ -128,18 +80,6 @@ impl Columns {
             packed: column.get(10..)?,
             has: Some(self.has_number.of(bytes)).filter(|has| !has.is_empty()),
         })
-    }
-
-    /// Shows all first numbers with their places, those that are not there included.
-    pub fn each_number(&self, bytes: &[u8], places: u32, visit: &mut dyn FnMut(u32, f64)) {
-        if let Some(numbers) = self.numbers(bytes) {
-            (0..places).for_each(|place| visit(place, numbers.packed_at(place)));
-        }
-    }
-
-    /// Whether a document has a first number, where some lack it.
-    pub fn has_number(&self, bytes: &[u8], place: u32) -> bool {
-        self.has_number.len == 0 || has_bit(self.has_number.of(bytes), place)
     }
 
     /// Shows all further numbers, or those of one document.

@@ -5,6 +5,7 @@
 
 mod columns;
 mod dictionary;
+mod numbers;
 mod postings;
 mod read;
 

@@ -191,11 +191,9 @@ impl Part for Segment {
 
     fn numbers_within(&self, field: FieldId, low: Bound, high: Bound, into: &mut Bits) {
         let Some(column) = self.column(field) else { return };
-        column.each_number(&self.bytes, self.places, &mut |place, number| {
-            if within(number, low, high) && column.has_number(&self.bytes, place) {
-                into.add(place);
-            }
-        });
+        if let Some(numbers) = column.numbers(&self.bytes) {
+            numbers.within(self.places, low, high, into);
+        }
         column.more_numbers(&self.bytes, None, &mut |place, number| {
             if within(number, low, high) {
                 into.add(place);

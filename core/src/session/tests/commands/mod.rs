@@ -27,6 +27,7 @@ mod script_leaves_a_trace;
 mod server_reply_differs;
 mod short_way_differs;
 mod sorted_set_reply_differs;
+mod temporary_index_goes_with_a_start;
 mod transcript_differs;
 mod trigger_is_left_out;
 mod user_keeps_what_it_may_not_have;
