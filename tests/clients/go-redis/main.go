@@ -40,7 +40,10 @@ func main() {
 }
 
 func client(change ...func(*redis.Options)) *redis.Client {
-	options := &redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", port), Protocol: protocol}
+	// A request that is sent again, since the machine was paused, would count twice.
+	const patience = 20 * time.Second
+	options := &redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", port), Protocol: protocol,
+		DialTimeout: patience, ReadTimeout: patience, WriteTimeout: patience}
 	for _, each := range change {
 		each(options)
 	}

@@ -375,8 +375,10 @@ await run({
 
   async monitor(close) {
     const client = opener(close);
-    const r = client();
-    const watching = await client().monitor();
+    // What the clients say of themselves at first comes before.
+    const [r, base] = [client(), client()];
+    await Promise.all([r.ping(), base.ping()]);
+    const watching = await base.monitor();
     close(() => watching.disconnect());
     const seen = events(watching, 'monitor', 1);
     await r.set('monitored', 'a b');

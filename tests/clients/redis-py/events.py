@@ -229,12 +229,14 @@ def asynchronous_client():
                 same(await pipe.set("t", 1).incr("t").execute(), [True, 2])
             async with r.pubsub() as subscriber:
                 await subscriber.subscribe("news")
+                # A message that is published before the subscription is known is lost.
+                same((await subscriber.get_message(timeout=5))["data"], 1)
                 waiting = asyncio.create_task(r.blpop("q", timeout=5))
                 await r.publish("news", "hello")
                 await r.rpush("q", "job")
                 same(list(await waiting), ["q", "job"])
-                arrived = [each["data"] async for each in limited(subscriber.listen(), 2)]
-                same(arrived, [1, "hello"])
+                arrived = [each["data"] async for each in limited(subscriber.listen(), 1)]
+                same(arrived, ["hello"])
             same(len([key async for key in r.scan_iter("counted")]), 1)
 
     async def limited(source, count):

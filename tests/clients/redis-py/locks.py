@@ -35,15 +35,15 @@ def owner_alone_gives_it_back():
 
 def it_is_extended():
     with client() as one, client() as other:
-        mine, its = one.lock("extended", timeout=1), other.lock("extended", timeout=1)
+        mine, its = one.lock("extended", timeout=10), other.lock("extended", timeout=10)
         raises("Cannot extend an unlocked lock", mine.extend, 1)
         mine.acquire()
         same(mine.extend(100), True)
-        same(100_000 < one.pttl("extended") <= 101_000, True)
+        same(100_000 < one.pttl("extended") <= 110_000, True)
         same(mine.extend(50, replace_ttl=True), True)
-        same(49_000 < one.pttl("extended") <= 50_000, True)
+        same(40_000 < one.pttl("extended") <= 50_000, True)
         same(mine.reacquire(), True)
-        same(0 < one.pttl("extended") <= 1_000, True)
+        same(0 < one.pttl("extended") <= 10_000, True)
         other.set("extended", "a stranger's")
         raises("Cannot extend a lock that's no longer owned", mine.extend, 1)
         raises("Cannot reacquire a lock that's no longer owned", mine.reacquire)

@@ -12,6 +12,7 @@ use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{CATALOG, SubWalk, Want};
 use crate::limits::{SEARCH_INDEXES_MAX, SEARCH_NAME_MAX_BYTES, SEARCH_SYNONYMS_MAX};
+use crate::search::text::fold_part;
 use crate::server::search::{Contents, Definition, Index, Progress};
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -249,7 +250,7 @@ pub(super) fn synonyms_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
     let mut definition = index.definition.clone();
     let group = String::from_utf8_lossy(group).into_owned();
     for word in words {
-        let word = String::from_utf8_lossy(word).to_lowercase();
+        let word = fold_part(definition.schema.analyzer, word);
         let groups = definition.synonyms.groups_of.entry(word).or_default();
         if let Err(at) = groups.binary_search(&group) {
             groups.insert(at, group.clone());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::admin::{check_access, find};
 use super::answer::{Hit, is_still_there};
-use super::find::{self, Asked, Ended};
+use super::find::{self, Asked};
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{EngineError, SubWalk, Want};
@@ -118,11 +118,7 @@ fn attempt_once(
         });
         Ok((found.total(), all.collect()))
     })?;
-    let (total, matched) = match found {
-        Ok(found) => found,
-        Err(Ended::Timeout) => return Err(CommandError::text("Timeout limit was reached")),
-        Err(Ended::Error(error)) => return Err(error),
-    };
+    let (total, matched) = found?;
     if is_count_only {
         return Ok(Some((Vec::new(), total)));
     }

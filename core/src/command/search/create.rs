@@ -10,7 +10,7 @@ use crate::resp::{parse_f64, parse_i64};
 use crate::search::expression::Expression;
 use crate::search::schema::{Analyzer, Field, FieldKind, Metric, Number, Schema, VectorOptions};
 use crate::search::sorted;
-use crate::search::text::Language;
+use crate::search::text::{Language, fold_part};
 use crate::server::search::{Definition, Filter, Hints, Synonyms};
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -108,6 +108,11 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
     if schema.language == Language::Chinese && !has_analyzer {
         schema.analyzer = Analyzer::Instant;
     }
+    if let Some(stop_words) = &mut schema.stop_words {
+        stop_words.iter_mut().for_each(|word| *word = fold_part(schema.analyzer, word.as_bytes()));
+        sorted::plainly(stop_words);
+        stop_words.dedup();
+    }
     if definition.prefixes.is_empty() {
         definition.prefixes.push(Box::default());
     }
@@ -174,14 +179,9 @@ fn option(
         b"NOFIELDS" => definition.hints.no_fields = true,
         b"NOFREQS" => definition.hints.no_frequencies = true,
         b"STOPWORDS" => {
-            let mut stop_words: Vec<String> = words
-                .list("STOPWORDS")?
-                .iter()
-                .map(|word| String::from_utf8_lossy(word).to_lowercase())
-                .collect();
-            sorted::plainly(&mut stop_words);
-            stop_words.dedup();
-            schema.stop_words = Some(stop_words);
+            let list = words.list("STOPWORDS")?;
+            schema.stop_words =
+                Some(list.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect());
         }
         b"SKIPINITIALSCAN" => definition.is_scanned = true,
         b"ASYNC" => {}

@@ -25,37 +25,49 @@ impl Fields {
     }
 }
 
-/// The document of an index that a key is, with this id; None if the key is none, or has a value that cannot be indexed, which is counted.
+/// The document of an index that a key is, with this id; None if the key is none, or has a value that cannot be indexed.
 ///
 /// # Errors
 /// The engine's.
 pub(super) fn read(
     txn: &mut Txn<'_>,
     index: &Index,
-    (db, key): (Db, &[u8]),
+    at: (Db, &[u8]),
     id: DocumentId,
 ) -> Result<Option<Prepared>> {
+    Ok(try_read(txn, index, at, id)?.unwrap_or(None))
+}
+
+/// A key would be a document, but has a value that cannot be indexed.
+#[derive(Debug)]
+pub(super) struct Unindexable;
+
+/// The same as [`read`], but says whether a value cannot be indexed.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn try_read(
+    txn: &mut Txn<'_>,
+    index: &Index,
+    (db, key): (Db, &[u8]),
+    id: DocumentId,
+) -> Result<std::result::Result<Option<Prepared>, Unindexable>> {
     let definition = &index.definition;
     match txn.root(db, key)? {
         Some(root) if root.kind == Kind::Hash && definition.kind == Kind::Hash => {}
-        _ => return Ok(None),
+        _ => return Ok(Ok(None)),
     }
     if definition.settings.is_some() {
-        return Ok(Some(read_by_settings(txn, definition, (db, key), id)?));
+        return Ok(Ok(Some(read_by_settings(txn, definition, (db, key), id)?)));
     }
     let fields = fields_of(txn, definition, (db, key))?;
     if let Some(filter) = &definition.filter
         && !meets(filter, definition, key, &fields)
     {
-        return Ok(None);
+        return Ok(Ok(None));
     }
-    match source(definition, key, &fields, id) {
-        Some(source) => Ok(Some(prepare(&definition.schema, &source))),
-        None => {
-            index.contents.note_failure();
-            Ok(None)
-        }
-    }
+    let source = source(definition, key, &fields, id);
+    Ok(source.map(|source| Some(prepare(&definition.schema, &source))).ok_or(Unindexable))
 }
 
 /// The document of an index of the HTTP dialect: fields are paths into attributes, and nothing keeps a document out.

@@ -96,6 +96,17 @@ fn scorer(name: Option<&[u8]>, is_instant: &mut bool) -> Result<Scorer> {
     })
 }
 
+/// Refuses options that would mean nothing.
+fn check_instant(is_instant: bool, request: &Request<'_>) -> Result<()> {
+    if is_instant && (request.slop.is_some() || request.in_order) {
+        return Err(CommandError::text("SLOP and INORDER do not go together with SCORER INSTANT"));
+    }
+    if !is_instant && (request.cap.is_some() || request.popularity.is_some()) {
+        return Err(CommandError::text("CAP and POPULARITY need SCORER INSTANT"));
+    }
+    Ok(())
+}
+
 impl Asked {
     /// That of FT.SEARCH, and whether it is to be ranked as one types.
     ///
@@ -111,6 +122,7 @@ impl Asked {
         let query = parse(schema, &Words::of_search(ctx, text, request))?;
         let mut is_instant = false;
         let scorer = scorer(request.scorer, &mut is_instant)?;
+        check_instant(is_instant, request)?;
         let filters = request.numbers.iter().map(|filter| number_filter(schema, filter));
         let filters = filters.chain(request.places.iter().map(|filter| geo_filter(schema, filter)));
         let filters: Vec<Node> = filters.collect::<Result<_>>()?;
@@ -155,10 +167,14 @@ impl Asked {
         let query = parse(schema, &words)?;
         let language = request.language.as_deref().map(super::create::language).transpose()?;
         let mut is_instant = false;
+        let scorer = scorer(request.scorer.as_deref(), &mut is_instant)?;
+        if is_instant || scorer == Scorer::Hamming {
+            return Err(CommandError::text("FT.AGGREGATE has no SCORER INSTANT and no SCORER HAMMING"));
+        }
         Ok(Asked {
             root: query.root,
             nearest: query.nearest,
-            scorer: scorer(request.scorer.as_deref(), &mut is_instant)?,
+            scorer,
             needs_scores: request.adds_scores,
             language: language.unwrap_or(schema.language),
             is_verbatim: request.is_verbatim,
@@ -332,6 +348,16 @@ pub(super) enum Ended {
     Timeout,
     /// An error.
     Error(CommandError),
+}
+
+impl From<Ended> for CommandError {
+    /// A search that takes too long has no answer: what it has found so far would look like one.
+    fn from(ended: Ended) -> CommandError {
+        match ended {
+            Ended::Timeout => CommandError::text("Timeout limit was reached"),
+            Ended::Error(error) => error,
+        }
+    }
 }
 
 impl From<Failure> for Ended {
@@ -531,8 +557,6 @@ pub(super) fn with_options<R>(
         is_verbatim: asked.is_verbatim,
         language: asked.language,
         synonyms: &|word, visit| synonyms.others(word, visit),
-        payload: b"",
-        documents: None,
         meter,
     })
 }

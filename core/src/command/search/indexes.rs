@@ -13,6 +13,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{Admin, Db, Engine, EngineError};
 use crate::resp::{parse_i64, quote, split_line};
 use crate::search::dialect::settings::Settings;
+use crate::search::text::fold_part;
 use crate::server::search::{Change, Contents, Definition, Index};
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -118,8 +119,9 @@ pub(super) fn read(field: &[u8], text: &[u8], seed: u64) -> Result<Definition> {
     };
     for pair in synonyms.chunks_exact(2) {
         if let [group, word] = pair {
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            definition.synonyms.groups_of.entry(text(word)).or_default().push(text(group));
+            let (word, group) =
+                (fold_part(definition.schema.analyzer, word), String::from_utf8_lossy(group).into_owned());
+            definition.synonyms.groups_of.entry(word).or_default().push(group);
         }
     }
     Ok(definition)

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::admin::{check_access, find};
 use super::answer::{self, Hit, Row};
-use super::find::{self, Asked, Ended, Words};
+use super::find::{self, Asked, Words};
 use super::instant::{self, Answered};
 use super::marks;
 use super::request::Request;
 use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::EngineError;
-use crate::search::evaluate::Order;
+use crate::search::evaluate::{Order, Scorer, hamming};
 use crate::search::index::View;
 use crate::search::query::explain;
 use crate::search::schema::{FieldId, FieldKind, Schema};
@@ -23,9 +23,6 @@ type Result<T> = std::result::Result<T, CommandError>;
 
 /// A run is begun anew so often because a document changed while it was read, before everything is locked.
 const TRIES: usize = 4;
-
-/// What RediSearch warns of.
-const TIMEOUT_WARNING: &str = "Timeout limit was reached";
 
 /// What a search as one types says if it has not looked at everything.
 const CAP_WARNING: &str = "The search was not exhaustive: CAP was reached";
@@ -132,7 +129,7 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
     let found = find::evaluate(ctx, index, (asked, &own), |views, found| {
         let total = found.total();
         let matched = match order {
-            By::Loaded(_) => found.all(views)?,
+            By::Loaded(_) | By::Payload => found.all(views)?,
             By::Index(order) => found.top(views, order, request.offset, count)?,
             By::Distance { at, is_descending } => {
                 let mut all = found.all(views)?;
@@ -152,14 +149,12 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
         Ok((total, hits)) => {
             let hits = match order {
                 By::Loaded(field) => sorted_by_loading(ctx, index, hits, (field, request))?,
+                By::Payload => sorted_by_payload(ctx, index, hits, request)?,
                 _ => hits,
             };
             Ok(Page { total, hits, warnings: Vec::new(), instant: None })
         }
-        Err(Ended::Timeout) => {
-            Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None })
-        }
-        Err(Ended::Error(error)) => Err(error),
+        Err(ended) => Err(ended.into()),
     }
 }
 
@@ -188,10 +183,7 @@ fn instant_page(
                 instant: Some(found),
             })
         }
-        Err(Ended::Timeout) => {
-            Ok(Page { total: 0, hits: Vec::new(), warnings: vec![TIMEOUT_WARNING], instant: None })
-        }
-        Err(Ended::Error(error)) => Err(error),
+        Err(ended) => Err(ended.into()),
     }
 }
 
@@ -204,10 +196,15 @@ enum By {
     Distance { at: usize, is_descending: bool },
     /// The text of a field that is not sortable: of all results it has to be read.
     Loaded(FieldId),
+    /// How near a payload is to that of the request (SCORER HAMMING), which has to be read, too.
+    Payload,
 }
 
 fn order(schema: &Schema, asked: &Asked, request: &Request<'_>) -> Result<By> {
-    let Some((name, is_descending)) = request.sort else { return Ok(By::Index(Order::Score)) };
+    let Some((name, is_descending)) = request.sort else {
+        let is_by_payload = asked.scorer == Scorer::Hamming;
+        return Ok(if is_by_payload { By::Payload } else { By::Index(Order::Score) });
+    };
     if let Some(at) = asked.distance_names().iter().position(|distance| distance == name) {
         return Ok(By::Distance { at, is_descending });
     }
@@ -237,7 +234,7 @@ fn hit(views: &[View<'_>], matched: find::Matched, names: &[Vec<u8>], order: By)
         By::Distance { at, .. } => {
             matched.distances.get(at).map(|distance| [b"#", answer::number(*distance).as_slice()].concat())
         }
-        By::Index(_) | By::Loaded(_) => None,
+        By::Index(_) | By::Loaded(_) | By::Payload => None,
     };
     let distances = names.iter().cloned().zip(matched.distances).collect();
     Some(Hit { id: matched.hit.id, key, score: matched.hit.score, sort_key, distances })
@@ -276,6 +273,25 @@ fn sorted_by_loading(
     });
     let (offset, count) = (request.offset as usize, request.count as usize);
     Ok(keyed.into_iter().map(|(_, hit)| hit).skip(offset).take(count).collect())
+}
+
+/// Scores and sorts by payloads; what has none, or one of another length, scores 0.
+fn sorted_by_payload(
+    ctx: &mut Context<'_, '_>,
+    index: &Index,
+    mut hits: Vec<Hit>,
+    request: &Request<'_>,
+) -> Result<Vec<Hit>> {
+    if let (Some(field), Some(wanted)) = (&index.definition.payload_field, request.payload) {
+        ctx.expect_work(hits.len() as u64)?;
+        for hit in &mut hits {
+            let payload = ctx.txn.sub_value(index.definition.db, &hit.key, field)?;
+            hit.score = payload.map_or(0.0, |payload| hamming(&payload, wanted));
+        }
+    }
+    sorted::all(&mut hits, |one, other| other.score.total_cmp(&one.score).then(one.id.cmp(&other.id)));
+    let (offset, count) = (request.offset as usize, request.count as usize);
+    Ok(hits.into_iter().skip(offset).take(count).collect())
 }
 
 pub(super) fn explain(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

@@ -77,7 +77,9 @@ pub(super) fn update(
     (map, db, key): (&[u8], Db, &[u8]),
     known: Option<Entry>,
 ) -> Result<Option<DocumentChange>, crate::command::CommandError> {
-    let added = document::read(txn, index, (db, key), 0)?.map(|mut prepared| {
+    let read = document::try_read(txn, index, (db, key), 0)?;
+    let has_failed = read.is_err();
+    let added = read.unwrap_or(None).map(|mut prepared| {
         prepared.set_id(index.contents.next_id());
         prepared
     });
@@ -89,7 +91,8 @@ pub(super) fn update(
         None => None,
     };
     match (&added, known) {
-        (None, None) => return Ok(None),
+        (None, None) if !has_failed => return Ok(None),
+        (None, None) => {}
         (Some(prepared), _) => {
             maps::put(txn, map, key, &Entry { id: prepared.id(), expires_at_ms: new_expiry })?;
         }
@@ -101,6 +104,7 @@ pub(super) fn update(
         old_expiry: known.and_then(|entry| entry.expires_at_ms),
         new_expiry,
         kept: None,
+        has_failed,
     }))
 }
 
@@ -134,6 +138,7 @@ fn set_expiry(
         old_expiry: entry.expires_at_ms,
         new_expiry,
         kept: Some(entry.id),
+        has_failed: false,
     }))
 }
 

@@ -10,7 +10,7 @@ use crate::search::sorted;
 use super::plan::{Planner, Step, What, Window};
 use super::proximity::{Distance, retain};
 use super::run::{Hits, Matches, Run};
-use super::score::{Judge, Scorer, Statistics, Weights, hamming, statistics};
+use super::score::{Judge, Scorer, Statistics, Weights, statistics};
 use super::terms::{Gather, tags, words};
 use super::{Failure, Options, places};
 
@@ -47,7 +47,7 @@ pub fn evaluate(
         });
         let mut hits = run.step(&plan, only.as_deref())?;
         if options.needs_scores {
-            run.finish(&plan, options, &mut hits)?;
+            run.finish(&plan, &mut hits)?;
         }
         matches.total += hits.places.len() as u64;
         matches.views.push(hits);
@@ -179,11 +179,10 @@ impl<'r> Run<'r> {
     }
 
     /// Makes scores of sums.
-    fn finish(&self, plan: &Step, options: &Options<'_>, hits: &mut Hits) -> Result<(), Failure> {
+    fn finish(&self, plan: &Step, hits: &mut Hits) -> Result<(), Failure> {
         let (part, scorer) = (self.view.part, self.judge.scorer);
         let mut distance = if scorer.needs_distance() { Distance::new(self, plan) } else { None };
         hits.scores.resize(hits.places.len(), 0.0);
-        let mut payload = Vec::new();
         for (place, score) in hits.places.iter().zip(&mut hits.scores) {
             let words_between = match &mut distance {
                 Some(distance) => distance.at(self, *place)?,
@@ -192,12 +191,6 @@ impl<'r> Run<'r> {
             let frequency_max =
                 if scorer == Scorer::Tfidf { f64::from(part.frequency_max(*place).max(1)) } else { 1.0 };
             *score = self.judge.score(*score, part, *place, words_between, frequency_max);
-            if let (Scorer::Hamming, Some(documents)) = (scorer, options.documents) {
-                payload.clear();
-                if documents.payload(self.number, *place, &mut payload) {
-                    *score = hamming(&payload, options.payload);
-                }
-            }
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub use nearest::{Neighbour, distance_of, nearest};
 pub use pattern::Matcher;
 pub use places::distance_m;
 pub use run::{Hits, Matches};
-pub use score::Scorer;
+pub use score::{Scorer, hamming};
 pub use top::{Hit, Order, in_id_order, top};
 pub use wanted::Wanted;
 
@@ -78,12 +78,6 @@ impl Meter<'_> {
     }
 }
 
-/// What only one scorer needs of documents, and an index does not hold.
-pub trait Documents {
-    /// Appends the payload of a document, by the number of its view and its place; false if it has none.
-    fn payload(&self, view: usize, place: u32, into: &mut Vec<u8>) -> bool;
-}
-
 /// Shows the words that mean the same as a word; the word itself may be among them.
 pub type Synonyms<'o> = &'o dyn Fn(&str, &mut dyn FnMut(&str));
 
@@ -107,10 +101,6 @@ pub struct Options<'o> {
     pub language: Language,
     /// Shows the words that mean the same as a word.
     pub synonyms: Synonyms<'o>,
-    /// The payload of the query, for [`Scorer::Hamming`].
-    pub payload: &'o [u8],
-    /// What is not in the index; the scorer that needs it gives 0 without.
-    pub documents: Option<&'o dyn Documents>,
     /// Counts work and memory.
     pub meter: Meter<'o>,
 }

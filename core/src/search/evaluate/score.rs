@@ -212,7 +212,7 @@ impl Judge {
 }
 
 /// The score of two payloads: one divided by one more than the number of bits that differ; 0 if they have different lengths.
-pub(super) fn hamming(left: &[u8], right: &[u8]) -> f64 {
+pub fn hamming(left: &[u8], right: &[u8]) -> f64 {
     if left.len() != right.len() || left.is_empty() {
         return 0.0;
     }

@@ -197,8 +197,6 @@ fn options<'o>(scorer: Scorer, synonyms: Synonyms<'o>) -> Options<'o> {
         is_verbatim: false,
         language: Language::English,
         synonyms,
-        payload: b"",
-        documents: None,
         meter: meter(),
     }
 }

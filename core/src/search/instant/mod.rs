@@ -403,8 +403,6 @@ fn matching(
         is_verbatim: true,
         language: schema.language,
         synonyms: &|_, _| {},
-        payload: b"",
-        documents: None,
         meter: Meter { work: 0.into(), work_max: request.meter.work_max, may_take: request.meter.may_take },
     };
     let matches = evaluate(schema, views, &clause.into(), &options)?;

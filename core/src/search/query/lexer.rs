@@ -321,20 +321,7 @@ pub(super) fn unescape_wildcard(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Lower case, each character for itself, as the index has it: a byte that is not UTF-8 is U+FFFD.
-pub(super) fn lower_case(text: &[u8]) -> Vec<u8> {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    let mut out = String::with_capacity(text.len());
-    for chunk in text.utf8_chunks() {
-        out.extend(chunk.valid().chars().flat_map(char::to_lowercase));
-        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-    }
-    out.into_bytes()
-}
-
-/// The words between the separators of a quotation, escapes resolved, in lower case.
+/// The words between the separators of a quotation, escapes resolved.
 pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
     let mut words = Vec::new();
     let mut word = Vec::new();
@@ -347,15 +334,14 @@ pub(super) fn words(text: &[u8]) -> Vec<Vec<u8>> {
             }
             _ if is_space(byte) || is_separator(byte) => {
                 if !word.is_empty() {
-                    words.push(lower_case(&word));
-                    word.clear();
+                    words.push(std::mem::take(&mut word));
                 }
             }
             _ => word.push(byte),
         }
     }
     if !word.is_empty() {
-        words.push(lower_case(&word));
+        words.push(word);
     }
     words
 }

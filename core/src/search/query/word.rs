@@ -1,41 +1,39 @@
 //! Words, phrases and patterns.
 
 use super::ParseError;
-use super::lexer::{Kind, Token, lower_case, unescape, unescape_wildcard, words};
+use super::lexer::{Kind, Token, unescape, unescape_wildcard, words};
 use super::parser::{Parser, Part};
 use super::tree::{Clause, Pattern};
-use crate::search::schema::FieldId;
+use crate::search::schema::{Analyzer, FieldId};
+use crate::search::text::{analyze_word, fold_part};
 
 impl Parser<'_> {
     /// A word, a phrase or a pattern.
     pub fn text(&mut self) -> Part {
         let token = self.token;
-        let pattern = match token.kind {
+        let part = match token.kind {
             Kind::Word if self.is_first_dialect() => return self.run(),
             Kind::Number if self.is_first_dialect() => return self.run(),
             Kind::Word if self.is_stop_word(token.text) => None,
-            Kind::Word | Kind::Number => Some(self.word(token)),
+            Kind::Word | Kind::Number => self.word(token)?,
             Kind::Parameter if !self.is_first_dialect() => {
                 let value = self.parameter(token.text)?;
                 self.check_empty(value)?;
                 let is_number = core::str::from_utf8(value).is_ok_and(|text| text.parse::<f64>().is_ok());
                 let is_verbatim = self.context.is_verbatim || is_number;
-                Some(Pattern::Word { text: lower_case(value), is_verbatim })
+                self.word_of(value, is_verbatim)?
             }
             Kind::Exact => return self.phrase(),
             Kind::Quote if self.is_first_dialect() => return self.phrase_of_tokens(),
             Kind::Percent => return self.fuzzy(),
             Kind::Prefix | Kind::Suffix | Kind::Infix | Kind::Wildcard => {
-                let pattern = self.affix(token)?;
-                Some(pattern.map(|text| lower_case(&text)))
+                let pattern = self.affix(token)?.map(|text| self.fold(&text));
+                Some(self.node(Clause::Word(pattern))?)
             }
             _ => return Err(self.unexpected()),
         };
         self.advance();
-        Ok(match pattern {
-            Some(pattern) => Some(self.node(Clause::Word(pattern))?),
-            None => None,
-        })
+        Ok(part)
     }
 
     /// Plain words of dialect 1, which stand together before `|` sees them: `hello world | foo` has two alternatives.
@@ -53,22 +51,50 @@ impl Parser<'_> {
             if is_stop_word {
                 return Ok(None);
             }
-            let word = self.word(token);
-            let node = self.node(Clause::Word(word))?;
-            left = self.both(left, Some(node))?;
+            let word = self.word(token)?;
+            left = self.both(left, word)?;
             count += 1;
         }
     }
 
-    fn word(&self, token: Token<'_>) -> Pattern {
+    fn word(&mut self, token: Token<'_>) -> Part {
         let is_verbatim = self.context.is_verbatim || token.kind == Kind::Number;
-        Pattern::Word { text: lower_case(&unescape(token.text)), is_verbatim }
+        self.word_of(&unescape(token.text), is_verbatim)
+    }
+
+    /// The terms of a word: those that nothing stands between are a phrase. Of a word that is none for the analyzer nothing is left.
+    fn word_of(&mut self, text: &[u8], is_verbatim: bool) -> Part {
+        let mut groups: Vec<Vec<Vec<u8>>> = Vec::new();
+        analyze_word(self.context.schema.analyzer, text, &mut |term, is_adjacent| {
+            let term = term.as_bytes().to_vec();
+            match groups.last_mut() {
+                Some(group) if is_adjacent => group.push(term),
+                _ => groups.push(vec![term]),
+            }
+        });
+        let mut part = None;
+        for mut group in groups {
+            let clause = match (group.len(), group.pop()) {
+                (1, Some(text)) => Clause::Word(Pattern::Word { text, is_verbatim }),
+                (_, last) => {
+                    let texts = group.into_iter().chain(last);
+                    Clause::Phrase(texts.map(|text| Pattern::Word { text, is_verbatim: true }).collect())
+                }
+            };
+            let node = self.node(clause)?;
+            part = self.both(part, Some(node))?;
+        }
+        Ok(part)
+    }
+
+    /// A part of a word as the index has it.
+    fn fold(&self, text: &[u8]) -> Vec<u8> {
+        fold_part(self.context.schema.analyzer, text).into_bytes()
     }
 
     pub fn is_stop_word(&self, word: &[u8]) -> bool {
-        let word = lower_case(word);
-        !self.context.keeps_stop_words
-            && core::str::from_utf8(&word).is_ok_and(|word| self.context.schema.is_stop_word(word))
+        let word = fold_part(self.context.schema.analyzer, word);
+        !self.context.keeps_stop_words && self.context.schema.is_stop_word(&word)
     }
 
     /// `"…"`: a phrase, or a word that is meant as it is.
@@ -79,7 +105,11 @@ impl Parser<'_> {
             let empty = Pattern::Word { text: Vec::new(), is_verbatim: true };
             return Ok(Some(self.node(Clause::Word(empty))?));
         }
-        self.phrase_of(words(quotation))
+        let texts = match self.context.schema.analyzer {
+            Analyzer::Words => words(quotation).iter().map(|word| self.fold(word)).collect(),
+            Analyzer::Instant => self.terms(&unescape(quotation)),
+        };
+        self.phrase_of(texts)
     }
 
     /// A quotation of dialect 1: words between quotes, where signs are signs.
@@ -87,7 +117,7 @@ impl Parser<'_> {
         self.advance();
         let mut texts = Vec::new();
         while matches!(self.token.kind, Kind::Word | Kind::Number) {
-            texts.push(lower_case(&unescape(self.token.text)));
+            texts.extend(self.terms(&unescape(self.token.text)));
             self.advance();
         }
         if texts.is_empty() {
@@ -95,6 +125,14 @@ impl Parser<'_> {
         }
         self.expect(Kind::Quote)?;
         self.phrase_of(texts)
+    }
+
+    /// The terms of a text.
+    fn terms(&self, text: &[u8]) -> Vec<Vec<u8>> {
+        let mut terms = Vec::new();
+        let analyzer = self.context.schema.analyzer;
+        analyze_word(analyzer, text, &mut |term, _| terms.push(term.as_bytes().to_vec()));
+        terms
     }
 
     /// Stop words are left out, since they have no position in documents either.
@@ -129,7 +167,7 @@ impl Parser<'_> {
         for _ in 0..distance {
             self.expect(Kind::Percent)?;
         }
-        let pattern = Pattern::Fuzzy { text: lower_case(&text), distance };
+        let pattern = Pattern::Fuzzy { text: self.fold(&text), distance };
         Ok(Some(self.node(Clause::Word(pattern))?))
     }
 

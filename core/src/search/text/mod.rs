@@ -57,6 +57,31 @@ pub fn analyze(
     }
 }
 
+/// Calls `each` with the terms of a word of a query whose escapes are gone, as documents have them: one for [`Analyzer::Words`], none or
+/// several for the other one. Whether a term and the one before it are a phrase is said beside it.
+pub fn analyze_word(analyzer: Analyzer, word: &[u8], each: &mut dyn FnMut(&str, bool)) {
+    match analyzer {
+        Analyzer::Words => {
+            let mut folded = String::new();
+            words::fold_word(word, &mut folded);
+            each(&folded, false);
+        }
+        Analyzer::Instant => {
+            instant::words(word, instant::Source::Query, &mut |token| each(token.text, token.is_adjacent));
+        }
+    }
+}
+
+/// The folded form of a part of a word, such as the beginning that is looked for, or of a word of a list.
+pub fn fold_part(analyzer: Analyzer, part: &[u8]) -> String {
+    let mut folded = String::new();
+    match analyzer {
+        Analyzer::Words => words::fold_word(part, &mut folded),
+        Analyzer::Instant => fold(part, &mut folded),
+    }
+    folded
+}
+
 /// The end of the source of the first `characters` characters of a token's text, in bytes. `word` is the token's source.
 pub fn end_of_prefix(analyzer: Analyzer, word: &[u8], characters: usize) -> usize {
     match analyzer {

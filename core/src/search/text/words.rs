@@ -67,10 +67,12 @@ pub fn words(text: &[u8], is_stop_word: &dyn Fn(&str) -> bool, each: &mut dyn Fn
 }
 
 /// Appends the term of a word of a query whose escapes are gone already: in lower case, cut at [`WORD_MAX_BYTES`].
-pub fn fold_word(word: &str, folded: &mut String) {
+pub fn fold_word(word: &[u8], folded: &mut String) {
     let limit = folded.len() + WORD_MAX_BYTES;
-    for character in word.chars() {
-        if !push_lower(character, limit, folded) {
+    let mut at = 0;
+    while let Some(character) = character_at(word, at) {
+        at += character.bytes;
+        if !push_lower(character.value, limit, folded) {
             break;
         }
     }

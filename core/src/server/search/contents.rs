@@ -54,6 +54,8 @@ pub struct DocumentChange {
     pub new_expiry: Option<u64>,
     /// The document of which only the expiry changes.
     pub kept: Option<DocumentId>,
+    /// Whether the key would be a document, but has a value that cannot be indexed.
+    pub has_failed: bool,
 }
 
 /// A delta that takes no more documents.
@@ -298,11 +300,6 @@ impl Contents {
         self.active_at_ms.load(Ordering::Relaxed)
     }
 
-    /// Counts a document with a field that could not be indexed.
-    pub fn note_failure(&self) {
-        self.failures.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Reads entries of a document map when the index is opened: a document in a segment lives there from then on, others are missing.
     pub fn claim(&self, entries: &mut dyn Iterator<Item = (DocumentId, Option<u64>)>) {
         let mut greatest = 0;
@@ -353,6 +350,9 @@ impl Contents {
 
     /// Makes a change that is committed; returns how many bytes more the index takes.
     pub fn apply(&self, change: DocumentChange) -> i64 {
+        if change.has_failed {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        }
         let mut state = self.state.write();
         let id = change.added.as_ref().map(Prepared::id);
         if let Some(removed) = change.removed {

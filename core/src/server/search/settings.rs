@@ -20,7 +20,7 @@ pub const SEARCH_SETTINGS: [SearchSetting; 5] = [
     SearchSetting { name: "DEFAULT_DIALECT", summary: "Dialect of queries that name none", bounds: (1, 4) },
     SearchSetting {
         name: "TIMEOUT",
-        summary: "Milliseconds after which a search ends with what it has; 0 for never",
+        summary: "Milliseconds after which a search ends with an error; 0 for never",
         bounds: (0, u32::MAX as u64),
     },
     SearchSetting {
