@@ -96,6 +96,7 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 
 pub(super) fn alter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let index = find_known(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
     let mut rest = args.get(2..).unwrap_or_default();
     let mut scans = true;
     if let [word, others @ ..] = rest
@@ -144,9 +145,7 @@ pub(super) fn drop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         [word] if is_option(word, "DD") => true,
         _ => return Err(CommandError::text("Unknown argument")),
     };
-    if with_documents {
-        check_access(ctx, &index, args, true)?;
-    }
+    check_access(ctx, &index, args, with_documents)?;
     drop_index(ctx, &index, with_documents)?;
     ctx.reply.ok();
     Ok(())
@@ -190,7 +189,7 @@ pub(super) fn alias_add(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if present(ctx).find(ctx.db(), alias).is_some() {
         return Err(CommandError::text("Alias already exists"));
     }
-    set_alias(ctx, &index, alias)
+    set_alias(ctx, &index, alias, args)
 }
 
 pub(super) fn alias_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -203,9 +202,9 @@ pub(super) fn alias_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome
             ctx.reply.ok();
             return Ok(());
         }
-        take_alias(ctx, &before, alias)?;
+        take_alias(ctx, &before, alias, args)?;
     }
-    set_alias(ctx, &index, alias)
+    set_alias(ctx, &index, alias, args)
 }
 
 pub(super) fn alias_del(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
@@ -213,12 +212,13 @@ pub(super) fn alias_del(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let Some(index) = present(ctx).aliased(ctx.db(), args[1]).cloned() else {
         return Err(CommandError::text("Alias does not exist"));
     };
-    take_alias(ctx, &index, args[1])?;
+    take_alias(ctx, &index, args[1], args)?;
     ctx.reply.ok();
     Ok(())
 }
 
-fn set_alias(ctx: &mut Context<'_, '_>, index: &Arc<Index>, alias: &[u8]) -> Outcome {
+fn set_alias(ctx: &mut Context<'_, '_>, index: &Arc<Index>, alias: &[u8], args: &[&[u8]]) -> Outcome {
+    check_access(ctx, index, args, false)?;
     if alias.is_empty() || alias.len() > SEARCH_NAME_MAX_BYTES {
         return Err(CommandError::owned(format!("an alias has 1 to {SEARCH_NAME_MAX_BYTES} bytes")));
     }
@@ -229,7 +229,8 @@ fn set_alias(ctx: &mut Context<'_, '_>, index: &Arc<Index>, alias: &[u8]) -> Out
     Ok(())
 }
 
-fn take_alias(ctx: &mut Context<'_, '_>, index: &Arc<Index>, alias: &[u8]) -> Outcome {
+fn take_alias(ctx: &mut Context<'_, '_>, index: &Arc<Index>, alias: &[u8], args: &[&[u8]]) -> Outcome {
+    check_access(ctx, index, args, false)?;
     let mut definition = index.definition.clone();
     definition.aliases.retain(|other| **other != *alias);
     keep(ctx, Arc::new(index.with(definition)))
@@ -237,6 +238,7 @@ fn take_alias(ctx: &mut Context<'_, '_>, index: &Arc<Index>, alias: &[u8]) -> Ou
 
 pub(super) fn synonyms_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let index = find_known(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
     let (group, mut words) = (args[2], args.get(3..).unwrap_or_default());
     if let [word, others @ ..] = words
         && is_option(word, "SKIPINITIALSCAN")
@@ -268,6 +270,7 @@ pub(super) fn synonyms_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outc
 
 pub(super) fn synonyms_dump(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let index = find_known(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
     let groups_of = &index.definition.synonyms.groups_of;
     ctx.reply.map(groups_of.len());
     for (word, groups) in groups_of {

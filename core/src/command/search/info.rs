@@ -1,6 +1,6 @@
 //! FT.INFO.
 
-use super::admin::find_known;
+use super::admin::{check_access, find_known};
 use crate::command::{Context, Outcome};
 use crate::engine::Kind;
 use crate::limits::SEARCH_CURSORS_MAX;
@@ -11,6 +11,7 @@ use crate::server::search::{Definition, Progress};
 
 pub(super) fn info(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let index = find_known(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
     let (definition, facts) = (&index.definition, index.contents.facts());
     let (indexing, share) = match index.contents.progress() {
         Progress::Ready => (0, 1.0),

@@ -310,6 +310,7 @@ pub(super) fn explain_lines(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcom
 
 fn explained(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Vec<u8>> {
     let index = find(ctx, args[1])?;
+    check_access(ctx, &index, args, false)?;
     let request = Request::parse(args.get(3..).unwrap_or_default())?;
     let schema = &index.definition.schema;
     let query = find::parse(schema, &Words::of_search(ctx, args[2], &request))?;

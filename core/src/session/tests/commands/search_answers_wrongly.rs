@@ -222,3 +222,32 @@ fn failure_is_counted_as_often_as_it_is_looked_at() {
         "{info}"
     );
 }
+
+#[test]
+fn index_is_changed_by_a_user_who_may_not_read_its_keys() {
+    let machine = Simulation::new(1);
+    let server = open(&machine);
+    let mut client = Client::of(&server);
+    assert_eq!(client.say("FT.CREATE i PREFIX 1 film: SCHEMA t TEXT"), "+OK");
+    assert_eq!(client.say("FT.ALIASADD a i"), "+OK");
+    client.say("HSET film:1 t word");
+    let reply = client.say("FT.AGGREGATE i * LOAD 1 @t WITHCURSOR COUNT 1");
+    assert!(!reply.starts_with('-'), "{reply}");
+    assert_eq!(client.say("ACL SETUSER u on nopass +@all ~other:*"), "+OK");
+    assert_eq!(client.say("AUTH u x"), "+OK");
+    for request in [
+        "FT.ALTER i SCHEMA ADD n NUMERIC",
+        "FT.DROPINDEX i",
+        "FT.ALIASADD b i",
+        "FT.ALIASUPDATE b i",
+        "FT.ALIASDEL a",
+        "FT.SYNUPDATE i g word",
+        "FT.SYNDUMP i",
+        "FT.INFO i",
+        "FT.EXPLAIN i word",
+        "FT.SEARCH i word",
+    ] {
+        let reply = client.say(request);
+        assert!(reply.starts_with("-NOPERM"), "{request}: {reply}");
+    }
+}
