@@ -199,6 +199,57 @@ fn object_without_work_is_kept_awake_by_alarms() {
     assert_eq!(one.alarm_ms, 0, "nothing expires any more");
 }
 
+/// Runs alarms until none is set.
+fn rest(one: &mut One) {
+    for _ in 0..1000 {
+        let Some(at_ms) = Some(std::mem::take(&mut one.alarm_ms)).filter(|at_ms| *at_ms > 0) else { return };
+        one.now_ms = one.now_ms.max(at_ms);
+        one.event(|object, now_ms| object.alarm(now_ms));
+    }
+    panic!("its alarms have no end");
+}
+
+#[test]
+fn merge_of_segments_that_searches_have_paid_for_waits_for_a_write() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("FT.CREATE i SCHEMA t TEXT\r\n"), "+OK\r\n");
+    for round in 0..3 {
+        let sets: String = (0..300).map(|key| format!("HSET {round}:{key} t word{key}\r\n")).collect();
+        assert_eq!(one.ask(&sets), ":1\r\n".repeat(300));
+        rest(&mut one);
+    }
+    let segments = |one: &mut One| {
+        let info = one.ask("INFO search\r\n");
+        let line = info.lines().find_map(|line| line.strip_prefix("search_number_of_segments:"));
+        line.map(str::to_owned)
+    };
+    assert_eq!(segments(&mut one).as_deref(), Some("3"));
+    assert_eq!(one.alarm_ms, 0);
+    for _ in 0..40 {
+        assert!(one.ask("FT.SEARCH i word7 NOCONTENT\r\n").starts_with("*4\r\n:3\r\n"));
+    }
+    assert_ne!(one.alarm_ms, 0, "nobody wakes the upkeep");
+    rest(&mut one);
+    assert_eq!(segments(&mut one).as_deref(), Some("1"));
+    assert!(one.ask("FT.SEARCH i word7 NOCONTENT\r\n").starts_with("*4\r\n:3\r\n"));
+    assert_eq!(one.alarm_ms, 0, "it is kept awake");
+}
+
+#[test]
+fn temporary_index_of_an_idle_object_stays() {
+    let mut one = One::new(Config::default());
+    assert_eq!(one.ask("FT.CREATE i TEMPORARY 600 SCHEMA t TEXT\r\n"), "+OK\r\n");
+    one.ask("HSET a t word\r\n");
+    while one.alarm_ms < NOW_MS + 60_000 {
+        one.now_ms = std::mem::take(&mut one.alarm_ms);
+        one.event(|object, now_ms| object.alarm(now_ms));
+    }
+    assert_eq!(one.alarm_ms, NOW_MS + 600_000);
+    one.now_ms = NOW_MS + 600_000;
+    rest(&mut one);
+    assert_eq!(one.ask("FT._LIST\r\nEXISTS a\r\n"), "*0\r\n:0\r\n");
+}
+
 #[test]
 fn full_object_takes_more_or_gives_nothing_up() {
     let mut one = One::new(Config::default());
