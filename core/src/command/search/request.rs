@@ -130,6 +130,13 @@ impl Default for Request<'_> {
     }
 }
 
+/// Whether the words behind the query of FT.SEARCH have the option LATEST. A field, a parameter or a key of that name is no option.
+pub(crate) fn has_latest(words: &[&[u8]]) -> bool {
+    // Most searches do not have the word at all, and need not be parsed.
+    words.iter().any(|word| is_option(word, "LATEST"))
+        && Request::parse(words).is_ok_and(|request| request.latest_only)
+}
+
 /// The words that are left to be read.
 pub(super) struct Words<'a> {
     left: &'a [&'a [u8]],
