@@ -12,7 +12,8 @@ use super::progress::Candidate;
 use super::relevance::Relevance;
 use super::{Answer, Hit, Request};
 
-/// By what hits are sorted. Documents without a value come last.
+/// By what hits are sorted. Documents without a value come last. Of several numbers, the one that comes first in the order counts: the
+/// least, or the greatest if that order descends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
     /// The field.
@@ -24,9 +25,10 @@ pub struct SortKey {
 }
 
 impl SortKey {
-    /// A number as a key: the first in the order is the least.
-    fn key(&self, number: Option<f64>) -> u64 {
-        number.map_or(u64::MAX, |number| {
+    /// A document's least and greatest number as a key: the first in the order is the least.
+    fn key(&self, extremes: Option<(f64, f64)>) -> u64 {
+        extremes.map_or(u64::MAX, |(least, greatest)| {
+            let number = if self.is_descending { greatest } else { least };
             let rising = sorted::rising(number);
             if self.is_descending && !number.is_nan() { !rising } else { rising }
         })
@@ -150,7 +152,7 @@ pub(super) fn by_ties(
 /// The number by which a candidate is sorted, as a key.
 pub(super) fn number_key(views: &[View<'_>], key: &SortKey, candidate: &Candidate) -> u64 {
     let view = views.get(usize::from(candidate.view));
-    key.key(view.and_then(|view| view.part.number(key.field, candidate.place)))
+    key.key(view.and_then(|view| view.part.extremes(key.field, candidate.place)))
 }
 
 /// The text by which a candidate is sorted.

@@ -99,10 +99,10 @@ pub(super) fn ranges(
         let mut range: Option<Range> = None;
         for (number, view) in views.iter().enumerate() {
             for candidate in of_view(found, number) {
-                if let Some(number) = view.part.number(*field, candidate.place) {
-                    let range = range.get_or_insert(Range { least: number, greatest: number });
-                    range.least = range.least.min(number);
-                    range.greatest = range.greatest.max(number);
+                if let Some((least, greatest)) = view.part.extremes(*field, candidate.place) {
+                    let range = range.get_or_insert(Range { least, greatest });
+                    range.least = range.least.min(least);
+                    range.greatest = range.greatest.max(greatest);
                 }
             }
         }

@@ -12,6 +12,7 @@ use crate::search::dialect::settings::{ALL_TEXTS, FACTS, attribute_of_text, is_a
 use crate::search::index::FieldValue;
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
+use crate::search::text::fold;
 
 /// Arrays and objects stand in each other so deep at most to be indexed: as deep as serde_json reads.
 const DEPTH_MAX: usize = 128;
@@ -122,7 +123,7 @@ fn show(value: &Value, digits: Option<&str>, how: (bool, bool, usize), each: &mu
 pub enum Held {
     /// Texts of a text field.
     Texts(Vec<Vec<u8>>),
-    /// Values of a tag field, sorted and each once, and the one by which documents are sorted.
+    /// Values of a tag field, sorted and each once, and the one by which documents are sorted: the least of them as it is folded.
     Tags(Vec<Vec<u8>>, Option<Vec<u8>>),
     /// Numbers.
     Numbers(Vec<f64>),
@@ -214,10 +215,21 @@ fn tags(fields: &Fields<'_>, path: &str) -> Held {
         Leaf::Number(_, digits) => tags.push(digits.as_bytes().to_vec()),
         _ => {}
     });
-    let first = tags.first().cloned();
     sorted::plainly(&mut tags);
     tags.dedup();
-    Held::Tags(tags, first)
+    let least = least_folded(&tags);
+    Held::Tags(tags, least)
+}
+
+/// The text that is the least once it is folded, as texts are sorted.
+fn least_folded(texts: &[Vec<u8>]) -> Option<Vec<u8>> {
+    let [_, _, ..] = texts else { return texts.first().cloned() };
+    let folded = |text: &&Vec<u8>| {
+        let mut folded = String::new();
+        fold(text, &mut folded);
+        folded
+    };
+    texts.iter().min_by_key(folded).cloned()
 }
 
 fn numbers(fields: &Fields<'_>, path: &str) -> Vec<f64> {
