@@ -207,3 +207,33 @@ fn array_counts_by_its_first_element() {
     assert_eq!(ids(&found(&mut client, json!({"sort": ["p:asc"]}))), [1, 3, 2, 4, 5]);
     assert_eq!(ids(&found(&mut client, json!({"sort": ["p:desc"]}))), [1, 3, 2, 5, 4]);
 }
+
+#[test]
+fn facet_counts_other_documents_than_its_filter() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["p"]}));
+    let documents = r#"[{"id":1,"p":1.50},{"id":2,"p":1.5},{"id":3,"p":15e-1},{"id":4,"p":[1.500,-0.0,0]},
+        {"id":5,"p":9007199254740993},{"id":6,"p":"ΟΔΟΣ"},{"id":7,"p":"οδος"},{"id":8,"p":"Οδοσ"}]"#;
+    let reply = client.call(&["FT.HTTP", "POST", ALL, "", documents]);
+    assert!(reply.starts_with("*3 :202 "), "{reply}");
+    let counts = found(&mut client, json!({"facets": ["p"]}))["facetDistribution"]["p"].clone();
+    assert_eq!(counts, json!({"1.5": 4, "0": 1, "9007199254740993": 1, "ΟΔΟΣ": 3}));
+    for (value, count) in counts.as_object().expect("an object") {
+        for value in [value.as_str(), if value == "1.5" { "1.50" } else { value }] {
+            let answer = found(&mut client, json!({"filter": format!("p = \"{value}\""), "facets": ["p"]}));
+            assert_eq!(&answer["estimatedTotalHits"], count, "{value}");
+        }
+    }
+}
+
+#[test]
+fn hits_share_a_value_by_which_they_are_distinct() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    let lists = [json!(["a", "b"]), json!(["B", "c"]), json!(["c"]), json!([]), json!(null), json!("A")];
+    with_p(&mut client, &lists);
+    let answer = found(&mut client, json!({"distinct": "p"}));
+    assert_eq!(ids(&answer), [1, 3, 4, 5]);
+    assert_eq!(answer["estimatedTotalHits"], 4);
+}
