@@ -231,7 +231,12 @@ impl<'a> Request<'a> {
             b"GEOFILTER" => self.places.push(geo_filter(words)?),
             b"INKEYS" => self.keys = Some(words.list("INKEYS")?),
             b"INFIELDS" => self.fields = Some(words.list("INFIELDS")?),
-            b"RETURN" => self.returned = Some(returned(words)?),
+            b"RETURN" => {
+                let returned = returned(words)?;
+                // As in RediSearch, no fields are no content.
+                self.no_content |= returned.is_empty();
+                self.returned = Some(returned);
+            }
             b"SUMMARIZE" => self.summarize = Some(summarize(words)?),
             b"HIGHLIGHT" => self.highlight = Some(highlight(words)?),
             b"SLOP" => self.slop = Some(words.integer("SLOP")?),

@@ -57,3 +57,88 @@ fn search_is_superseded_by_one_of_another_index_or_without_latest() {
         assert_eq!(count(&reply), superseded, "{requests:?}: {reply}");
     }
 }
+
+#[test]
+fn no_fields_are_asked_for_and_empty_ones_come() {
+    let server = open();
+    let mut client = Client::of(&server);
+    client.say("FT.CREATE d PREFIX 1 d: SCHEMA t TEXT");
+    client.say("HSET d:1 t be");
+    assert_eq!(client.say("FT.SEARCH d be RETURN 0"), client.say("FT.SEARCH d be NOCONTENT"));
+    assert_ne!(client.say("FT.SEARCH d be RETURN 1 t"), client.say("FT.SEARCH d be NOCONTENT"));
+}
+
+#[test]
+fn document_in_an_unknown_language_is_not_found() {
+    let server = open();
+    let mut client = Client::of(&server);
+    client.say("FT.CREATE d PREFIX 1 d: LANGUAGE_FIELD l SCHEMA t TEXT");
+    client.say("HSET d:1 t runs l klingon");
+    client.call(&["HSET", "d:2", "t", "runs", "l", ""]);
+    assert!(client.say("FT.SEARCH d running NOCONTENT").starts_with("*3 :2 "), "the default has stems");
+}
+
+#[test]
+fn cursor_shows_documents_of_keys_that_are_forbidden() {
+    let server = open();
+    let mut client = Client::of(&server);
+    client.say("FT.CREATE d PREFIX 1 d: SCHEMA t TEXT");
+    (1..4).for_each(|number| drop(client.say(&format!("HSET d:{number} t be"))));
+    let reply = client.say("FT.AGGREGATE d * LOAD 1 t WITHCURSOR COUNT 1");
+    let id = reply.rsplit(':').next().expect("a cursor").to_owned();
+    client.say("ACL SETUSER other on nopass +@all ~other:*");
+    let mut other = Client::of(&server);
+    assert_eq!(other.say("AUTH other x"), "+OK");
+    for subcommand in ["READ", "DEL", "GC"] {
+        let reply = other.say(&format!("FT.CURSOR {subcommand} d {id}"));
+        assert!(reply.starts_with("-NOPERM"), "{subcommand}: {reply}");
+    }
+    assert!(client.say(&format!("FT.CURSOR READ d {id}")).starts_with("*2 *2 :1 "));
+}
+
+#[test]
+fn transaction_does_not_see_what_it_has_changed() {
+    let server = open();
+    let mut client = Client::of(&server);
+    client.say("FT.CREATE d PREFIX 1 d: SCHEMA g TAG t TEXT n NUMERIC");
+    client.say("HSET d:1 g old t matrix");
+    let requests = [
+        "MULTI",
+        "HSET d:2 g new t matrice",
+        "DEL d:1",
+        "FT.TAGVALS d g",
+        "FT.SPELLCHECK d matric",
+        "FT.SPELLCHECK d matrice",
+        "EXEC",
+    ];
+    let reply = together(&mut client, &requests);
+    let reply = reply.rsplit("+QUEUED ").next().unwrap_or_default();
+    assert!(reply.contains("*1 $3 new ") && reply.contains("$7 matrice "), "{reply}");
+    assert!(!reply.contains("old") && !reply.contains("$6 matrix ") && reply.ends_with("*0"), "{reply}");
+}
+
+#[test]
+fn transaction_takes_any_hash_for_a_document() {
+    let server = open();
+    let mut client = Client::of(&server);
+    client.say("FT.CREATE d PREFIX 1 d: SCHEMA n NUMERIC");
+    client.say("HSET d:none n letters");
+    client.say("HSET d:1 n 1");
+    client.say("HSET d:2 n 2");
+    let requests = [
+        "MULTI",
+        "HSET other a 1",
+        "HSET d:new n 5",
+        "HSET d:bad n letters",
+        "HSET d:2 n letters",
+        "FT.DEL d d:none",
+        "FT.DEL d d:bad",
+        "FT.DEL d d:2",
+        "FT.DEL d d:1",
+        "FT.DEL d d:new",
+        "EXEC",
+    ];
+    let reply = together(&mut client, &requests);
+    assert!(reply.ends_with("*9 :1 :1 :1 :0 :0 :0 :0 :1 :1"), "{reply}");
+    assert_eq!(client.say("EXISTS d:none d:bad d:2 d:1 d:new"), ":3");
+}
