@@ -237,3 +237,52 @@ fn hits_share_a_value_by_which_they_are_distinct() {
     assert_eq!(ids(&answer), [1, 3, 4, 5]);
     assert_eq!(answer["estimatedTotalHits"], 4);
 }
+
+#[test]
+fn facet_is_not_found_by_its_words() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    with_p(&mut client, &[json!("Sci-Fi"), json!("Science"), json!("C++"), json!("Hi Sci-Fi")]);
+    for (query, values) in [
+        ("sci fi", vec!["Hi Sci-Fi", "Sci-Fi"]),
+        ("sci-f", vec!["Hi Sci-Fi", "Sci-Fi"]),
+        ("sci", vec!["Hi Sci-Fi", "Sci-Fi", "Science"]),
+        ("ci", vec![]),
+        ("c+", vec!["C++"]),
+        ("++", vec![]),
+    ] {
+        let body = json!({"facetName": "p", "facetQuery": query});
+        let answer = good(&mut client, ("POST", "/indexes/films/facet-search"), body);
+        let hits = answer["facetHits"].as_array().expect("hits");
+        let found: Vec<&str> = hits.iter().filter_map(|hit| hit["value"].as_str()).collect();
+        assert_eq!(found, values, "{query}");
+    }
+}
+
+#[test]
+fn document_with_a_wrong_position_is_taken() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    let wrong = [
+        json!("x"),
+        json!([1, 2]),
+        json!({"lat": 95, "lng": 1}),
+        json!({"lat": 1}),
+        json!({"lat": 1, "lng": "x"}),
+    ];
+    let code = |client: &mut Client<'_>, geo: &Value| {
+        let (status, answer) = ask(client, ("POST", ALL, ""), &json!([{"id": 1}, {"id": 2, "_geo": geo}]));
+        assert_eq!(status, 202, "{answer}");
+        answer["error"]["code"].clone()
+    };
+    assert_eq!(code(&mut client, &wrong[0]), Value::Null, "nothing asks for positions");
+    good(&mut client, ("DELETE", ALL), Value::Null);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["_geo"]}));
+    for geo in &wrong {
+        assert_eq!(code(&mut client, geo), "invalid_document_geo_field", "{geo}");
+    }
+    assert_eq!(ids(&found(&mut client, json!({}))), [0; 0], "all or none");
+    for geo in [json!(null), json!({"lat": "-90", "lng": 180})] {
+        assert_eq!(code(&mut client, &geo), Value::Null, "{geo}");
+    }
+}
