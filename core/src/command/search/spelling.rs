@@ -120,7 +120,8 @@ fn offer(views: &[View<'_>], excluded: &[Vec<u8>], corrections: &mut Corrections
             if let Ok(text) = std::str::from_utf8(term)
                 && !excluded.iter().any(|other| other == term)
             {
-                corrections.offer_counted(text, &mut || super::tags::count_live(view, list));
+                let mut count = || Some(super::tags::count_live(view, list)).filter(|count| *count > 0);
+                corrections.offer_counted(text, &mut count);
             }
             Walk::On
         });
