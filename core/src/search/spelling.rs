@@ -47,15 +47,16 @@ impl Corrections {
 
     /// Offers a term, and how many documents have it: 0 for one of a dictionary. It may be offered twice; the greater number counts.
     pub fn offer(&mut self, term: &str, documents: u64) {
-        self.offer_counted(term, &mut || documents);
+        self.offer_counted(term, &mut || Some(documents));
     }
 
-    /// The same where it takes some work to count the documents.
-    pub fn offer_counted(&mut self, term: &str, documents: &mut dyn FnMut() -> u64) {
+    /// The same where it takes some work to count the documents; None if they are gone, and the term with them.
+    pub fn offer_counted(&mut self, term: &str, documents: &mut dyn FnMut() -> Option<u64>) {
         if edits(&self.word, term, self.most_edits).is_none() {
             return;
         }
-        self.found.push((term.to_owned(), documents()));
+        let Some(documents) = documents() else { return };
+        self.found.push((term.to_owned(), documents));
         if self.found.len() >= 2 * CORRECTIONS_MAX {
             self.settle();
         }

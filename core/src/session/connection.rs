@@ -11,7 +11,7 @@ use super::waiting::{Forwarding, Waiting};
 use crate::acl::{self, Permit, User};
 use crate::catalog::{self, CommandId, CommandSpec, Flags};
 use crate::command::admission::{self, Admitted, Origin};
-use crate::command::{CommandError, client_info, has_handler};
+use crate::command::{CommandError, client_info, has_handler, search};
 use crate::engine::{Drafts, Engine};
 use crate::executor::{Blocked, Call, Caller, Executor, Ran, Stop, Watched, reply_error};
 use crate::limits::{LOGGED_PAUSE_BYTES, OUTPUT_PAUSE_BYTES};
@@ -323,16 +323,21 @@ impl Connection {
         spec.flags.intersects(Flags::WRITE.with(Flags::MAY_REPLICATE))
     }
 
-    /// Says whether a request is a search that one behind it in the pipeline makes superfluous: both say LATEST.
+    /// Says whether a request is a search that one behind it in the pipeline makes superfluous: both are of the same index, and have the
+    /// option LATEST.
     #[cold]
     pub(super) fn note_newer_search(&mut self, ahead: &Ahead<'_>, at: usize) {
-        let is_latest = |args: &[&[u8]]| {
+        let latest = |args: &[&[u8]]| {
             let is_search = args.first().is_some_and(|name| name.eq_ignore_ascii_case(b"ft.search"));
-            is_search && args.iter().skip(3).any(|word| word.eq_ignore_ascii_case(b"latest"))
+            is_search && search::has_latest(args.get(3..).unwrap_or_default())
         };
-        let mut behind = ahead.iter().skip(at + 1).map(|(args, _)| &**args);
-        let is_one = ahead.get(at).is_some_and(|(args, _)| is_latest(args));
-        self.client.has_newer_search = is_one && behind.any(is_latest);
+        let Some((now, _)) = ahead.get(at).filter(|(args, _)| latest(args)) else {
+            self.client.has_newer_search = false;
+            return;
+        };
+        let behind = ahead.iter().skip(at + 1).map(|(args, _)| &**args);
+        self.client.has_newer_search =
+            behind.filter(|args| args.get(1) == now.get(1)).any(|args| latest(args));
     }
 
     /// Runs or queues one request and leaves its reply.

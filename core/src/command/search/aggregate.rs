@@ -305,6 +305,7 @@ pub(super) fn cursor(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         _ => return Err(CommandError::text("wrong number of arguments for 'ft.cursor' command")),
     };
     let index = find(ctx, name)?;
+    check_access(ctx, &index, args, false)?;
     let id =
         parse_i64(id).and_then(|id| u64::try_from(id).ok()).ok_or(CommandError::text("Bad cursor ID"))?;
     let number = index.definition.number;

@@ -153,7 +153,8 @@ fn source<'f>(
         source.score = parse_f64(score).filter(|score| score.is_finite()).unwrap_or(definition.score) as f32;
     }
     if let Some(language) = definition.language_field.as_ref().and_then(|name| fields.get(name)) {
-        source.language = Some(Language::named(language)?);
+        // One that is unknown is that of the index, as in RediSearch.
+        source.language = Language::named(language);
     }
     for (field, number) in schema.fields.iter().zip(0..) {
         let Some(value) = fields.get(&field.path) else { continue };

@@ -3,22 +3,28 @@
 use std::ops::ControlFlow;
 
 use super::admin::{check_access, find};
-use super::maps;
+use super::{document, maps};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{SubWalk, Want};
+use crate::search::index::DocumentId;
 use crate::server::search::Index;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
 /// Whether a key is a document of the index, as the transaction sees it.
 fn is_document(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Result<bool> {
-    let root = ctx.txn.root(index.definition.db, key)?;
+    let db = index.definition.db;
+    let root = ctx.txn.root(db, key)?;
     let is_hash = root.is_some_and(|root| root.kind == index.definition.kind);
+    if !is_hash || !index.covers(db, key) {
+        return Ok(false);
+    }
+    // Entries follow at the commit: what the transaction has changed is looked at itself.
+    if ctx.txn.has_changed(|changed| changed == key) {
+        return Ok(document::read(ctx.txn, index, (db, key), DocumentId::MAX)?.is_some());
+    }
     let map = maps::map_of(index, ctx.admin, key);
-    // One that the transaction has made has no entry yet.
-    Ok(is_hash
-        && index.covers(index.definition.db, key)
-        && (!ctx.txn.is_unchanged() || maps::entry(ctx.txn, map, key)?.is_some()))
+    Ok(maps::entry(ctx.txn, map, key)?.is_some())
 }
 
 fn write(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Outcome {

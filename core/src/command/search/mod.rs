@@ -28,6 +28,7 @@ mod tags;
 pub(crate) use admin::{drop_index, end_scan, index_key};
 pub(crate) use open::Rebuild;
 pub use open::{forget_maps, open};
+pub(crate) use request::has_latest;
 pub(crate) use stage::{follow_flush, follow_swap, has_index};
 
 use super::{CommandError, Group, Outcome};

@@ -130,6 +130,13 @@ impl Default for Request<'_> {
     }
 }
 
+/// Whether the words behind the query of FT.SEARCH have the option LATEST. A field, a parameter or a key of that name is no option.
+pub(crate) fn has_latest(words: &[&[u8]]) -> bool {
+    // Most searches do not have the word at all, and need not be parsed.
+    words.iter().any(|word| is_option(word, "LATEST"))
+        && Request::parse(words).is_ok_and(|request| request.latest_only)
+}
+
 /// The words that are left to be read.
 pub(super) struct Words<'a> {
     left: &'a [&'a [u8]],
@@ -224,7 +231,12 @@ impl<'a> Request<'a> {
             b"GEOFILTER" => self.places.push(geo_filter(words)?),
             b"INKEYS" => self.keys = Some(words.list("INKEYS")?),
             b"INFIELDS" => self.fields = Some(words.list("INFIELDS")?),
-            b"RETURN" => self.returned = Some(returned(words)?),
+            b"RETURN" => {
+                let returned = returned(words)?;
+                // As in RediSearch, no fields are no content.
+                self.no_content |= returned.is_empty();
+                self.returned = Some(returned);
+            }
             b"SUMMARIZE" => self.summarize = Some(summarize(words)?),
             b"HIGHLIGHT" => self.highlight = Some(highlight(words)?),
             b"SLOP" => self.slop = Some(words.integer("SLOP")?),

@@ -1,7 +1,8 @@
 //! FT.SPELLCHECK.
 
-use super::admin::{check_access, find};
+use super::admin::{self, check_access};
 use super::dictionary;
+use super::find;
 use super::request::{Words, dialect};
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
@@ -22,7 +23,7 @@ struct Options<'a> {
 }
 
 pub(super) fn spellcheck(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let index = find(ctx, args[1])?;
+    let index = admin::find(ctx, args[1])?;
     check_access(ctx, &index, args, false)?;
     super::ready(&index)?;
     let options = options(args.get(3..).unwrap_or_default())?;
@@ -44,19 +45,20 @@ pub(super) fn spellcheck(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     for name in &options.excluded {
         excluded.extend(dictionary::terms(ctx, name)?);
     }
+    find::check_locks(ctx)?;
+    let own = find::own_changes(ctx, &index)?;
     let share = ctx.txn.share();
-    let now_ms = ctx.now_ms();
     let mut corrected: Vec<(Vec<u8>, Vec<Correction>)> = Vec::new();
     for word in words {
         // What is a term of the index, or of a dictionary that is left out, is spelt well.
         let is_known =
-            excluded.contains(&word) || index.contents.read(now_ms, &[], None, |views| has(views, &word));
+            excluded.contains(&word) || find::with_views(ctx, &index, &own, |views| has(views, &word));
         if is_known || corrected.iter().any(|(other, _)| *other == word) {
             continue;
         }
         let mut corrections = Corrections::of(&String::from_utf8_lossy(&word), options.distance);
         let documents =
-            index.contents.read(now_ms, &[], None, |views| offer(views, &excluded, &mut corrections));
+            find::with_views(ctx, &index, &own, |views| offer(views, &excluded, &mut corrections));
         included.iter().for_each(|term| corrections.offer(&String::from_utf8_lossy(term), 0));
         corrected.push((word, corrections.best(documents)));
         share.look().map_err(EngineError::from)?;
@@ -118,7 +120,8 @@ fn offer(views: &[View<'_>], excluded: &[Vec<u8>], corrections: &mut Corrections
             if let Ok(text) = std::str::from_utf8(term)
                 && !excluded.iter().any(|other| other == term)
             {
-                corrections.offer_counted(text, &mut || super::tags::count_live(view, list));
+                let mut count = || Some(super::tags::count_live(view, list)).filter(|count| *count > 0);
+                corrections.offer_counted(text, &mut count);
             }
             Walk::On
         });

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::admin::{check_access, find};
+use super::admin::{self, check_access};
+use super::find;
 use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome};
 use crate::search::index::{Block, List, View, Walk};
 use crate::search::schema::FieldKind;
 
 pub(super) fn tag_values(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let index = find(ctx, args[1])?;
+    let index = admin::find(ctx, args[1])?;
     let Some((field, known)) = index.definition.schema.find(args[2]) else {
         return Err(CommandError::text("No such field"));
     };
@@ -18,8 +19,10 @@ pub(super) fn tag_values(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     }
     check_access(ctx, &index, args, false)?;
     super::ready(&index)?;
+    find::check_locks(ctx)?;
+    let own = find::own_changes(ctx, &index)?;
     let share = ctx.txn.share();
-    let values = index.contents.read(ctx.now_ms(), &[], None, |views| {
+    let values = find::with_views(ctx, &index, &own, |views| {
         let (mut values, mut failed) = (BTreeSet::new(), None);
         for view in views {
             view.part.tags(field, b"", &mut |tag, _, list| {

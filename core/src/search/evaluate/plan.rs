@@ -7,7 +7,7 @@ use crate::search::index::part::{Block, List, View};
 use crate::search::query::{Bound, Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
-use crate::search::text::stem;
+use crate::search::text::{fold_tag, stem};
 use crate::search::vector::Probe;
 
 use super::pattern::Matcher;
@@ -456,12 +456,7 @@ pub(super) fn bit(text_field: usize) -> u128 {
 fn lower(pattern: &Pattern) -> Pattern {
     let fold = |text: &[u8]| {
         let mut folded = Vec::with_capacity(text.len());
-        for chunk in text.utf8_chunks() {
-            for character in chunk.valid().chars().flat_map(char::to_lowercase) {
-                folded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            folded.extend_from_slice(chunk.invalid());
-        }
+        fold_tag(text, &mut folded);
         folded
     };
     match pattern {

@@ -231,6 +231,11 @@ pub trait Part {
         into.extend(places.iter().map(|place| self.number(field, *place).unwrap_or(f64::NAN)));
     }
 
+    /// The least and the greatest number of a numeric field of a document.
+    fn extremes(&self, field: FieldId, place: u32) -> Option<(f64, f64)> {
+        self.number(field, place).map(|number| (number, number))
+    }
+
     /// Adds the places that have a number in a range.
     fn numbers_within(&self, field: FieldId, low: Bound, high: Bound, into: &mut Bits);
 

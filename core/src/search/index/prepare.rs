@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
-use crate::search::text::{self, Language, fold};
+use crate::search::text::{self, Language, fold, fold_tag};
 
 use super::document::{FieldValue, Source};
 use super::occurrences;
@@ -283,20 +283,6 @@ impl Tokens {
         head.iter_mut().zip(word.as_bytes()).for_each(|(to, from)| *to = *from);
         self.text.extend_from_slice(word.as_bytes());
         self.tokens.push(Token { head: u64::from_be_bytes(head), text, position, has_stem });
-    }
-}
-
-/// Appends a tag as fields that tell no case apart fold it: in lower case; bytes that are not UTF-8 stay.
-pub(super) fn fold_tag(tag: &[u8], into: &mut Vec<u8>) {
-    if tag.is_ascii() {
-        into.extend(tag.iter().map(u8::to_ascii_lowercase));
-        return;
-    }
-    for chunk in tag.utf8_chunks() {
-        for lower in chunk.valid().chars().flat_map(char::to_lowercase) {
-            into.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-        into.extend_from_slice(chunk.invalid());
     }
 }
 

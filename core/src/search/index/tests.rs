@@ -146,6 +146,7 @@ fn told(part: &dyn Part, live: &Bits) -> BTreeMap<String, Vec<String>> {
         facts.extend((0..TEXTS as u16).map(|field| format!("words {}", part.field_words(field, place))));
         facts.extend((0..VECTOR.0 + 1).map(|field| format!("has {}", part.has(FieldId(field), place))));
         facts.push(format!("number {:?}", part.number(NUMBER, place)));
+        facts.push(format!("extremes {:?}", part.extremes(NUMBER, place)));
         part.positions_of(PLACE, place, &mut |longitude, latitude| {
             facts.push(format!("{longitude} {latitude}"))
         });

@@ -36,8 +36,8 @@ pub(super) use dictionary::{DictionaryWriter, TERM_BLOCK};
 
 /// The beginning of every segment.
 pub(super) const MAGIC: &[u8; 4] = b"ECSG";
-/// The version of the format.
-pub(super) const VERSION: u32 = 1;
+/// The version of the format, and of what texts become in it ([`crate::search::text`]): segments of another one are built again.
+pub(super) const VERSION: u32 = 2;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 56;
 /// Sections before those of text fields.

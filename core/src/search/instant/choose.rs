@@ -1,18 +1,22 @@
 //! Which of the matches are in the answer, and in which order.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
 
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{DocumentId, View};
-use crate::search::schema::FieldId;
+use crate::search::schema::{FieldId, Schema};
 use crate::search::sorted;
 
+use super::facets::{key_of, tells_case};
 use super::progress::Candidate;
 use super::relevance::Relevance;
 use super::{Answer, Hit, Request};
 
-/// By what hits are sorted. Documents without a value come last.
+/// By what hits are sorted. Documents without a value come last. Of several numbers, the one that comes first in the order counts: the
+/// least, or the greatest if that order descends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
     /// The field.
@@ -24,9 +28,10 @@ pub struct SortKey {
 }
 
 impl SortKey {
-    /// A number as a key: the first in the order is the least.
-    fn key(&self, number: Option<f64>) -> u64 {
-        number.map_or(u64::MAX, |number| {
+    /// A document's least and greatest number as a key: the first in the order is the least.
+    fn key(&self, extremes: Option<(f64, f64)>) -> u64 {
+        extremes.map_or(u64::MAX, |(least, greatest)| {
+            let number = if self.is_descending { greatest } else { least };
             let rising = sorted::rising(number);
             if self.is_descending && !number.is_nan() { !rising } else { rising }
         })
@@ -35,6 +40,7 @@ impl SortKey {
 
 /// Puts the hits into the answer, and returns the matches, whose memory may be used again.
 pub(super) fn choose(
+    schema: &Schema,
     views: &[View<'_>],
     request: &Request<'_>,
     found: Vec<Candidate>,
@@ -68,23 +74,64 @@ pub(super) fn choose(
     let wanted = if request.distinct.is_none() { end } else { found.len() };
     let mut order = sorted::first(found.len() as u32, wanted, &compare);
     if let Some(field) = request.distinct {
-        let mut seen: BTreeSet<&[u8]> = BTreeSet::new();
-        order.retain(|at| {
-            let Some(candidate) = found.get(*at as usize) else { return false };
-            let Some(view) = views.get(usize::from(candidate.view)) else { return false };
-            let mut first = None;
-            view.part.tags_of(field, candidate.place, &mut |tag| {
-                first.get_or_insert(tag);
-            });
-            // Documents without a value are different from each other.
-            first.is_none_or(|tag| seen.insert(view.part.tag_name(field, tag)))
-        });
         request.meter.work(found.len() as u64)?;
+        distinct(schema, views, (request, field), &found, &mut order)?;
         answer.total = order.len() as u64;
     }
     let hits = order.iter().skip(request.offset).take(request.count);
     answer.hits = hits.filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?)).collect();
     Ok(found)
+}
+
+/// Keeps of candidates that share any value of a field the first. Those without a value are different from each other.
+fn distinct(
+    schema: &Schema,
+    views: &[View<'_>],
+    (request, field): (&Request<'_>, FieldId),
+    found: &[Candidate],
+    order: &mut Vec<u32>,
+) -> Result<(), Failure> {
+    let tells_case = tells_case(schema, field);
+    // A value has a number in all views together, which is looked up once for each view: that of a view's tag is 0 until then.
+    let mut numbers: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
+    let mut of_views = Vec::with_capacity(views.len());
+    for view in views {
+        let tags = view.part.tag_count(field) as usize;
+        request.meter.memory(tags * size_of::<u32>())?;
+        of_views.push(vec![0u32; tags]);
+    }
+    // Whether the value with this number is one of a candidate that stays.
+    let mut seen = vec![false];
+    let mut values: SmallVec<[u32; 8]> = SmallVec::new();
+    let mut memory = Ok(());
+    order.retain(|at| {
+        let Some(candidate) = found.get(*at as usize) else { return false };
+        let view = usize::from(candidate.view);
+        let (Some(view), Some(of_view)) = (views.get(view), of_views.get_mut(view)) else { return false };
+        values.clear();
+        view.part.tags_of(field, candidate.place, &mut |tag| {
+            let Some(number) = of_view.get_mut(tag as usize) else { return };
+            if *number == 0 {
+                let key = key_of(view.part.tag_name(field, tag), tells_case);
+                let bytes = key.len() + size_of::<(Vec<u8>, u32, bool)>();
+                memory = memory.and_then(|()| request.meter.memory(bytes));
+                *number = *numbers.entry(key).or_insert(seen.len() as u32);
+                seen.resize(seen.len().max(*number as usize + 1), false);
+            }
+            values.push(*number);
+        });
+        let is_seen = |number: &u32| seen.get(*number as usize) == Some(&true);
+        if memory.is_err() || values.iter().any(is_seen) {
+            return false;
+        }
+        for number in &values {
+            if let Some(seen) = seen.get_mut(*number as usize) {
+                *seen = true;
+            }
+        }
+        true
+    });
+    memory
 }
 
 /// Puts the numbers of candidates in the order of their scores, the best first. Ties among the first `wanted` are in the order that the
@@ -150,7 +197,7 @@ pub(super) fn by_ties(
 /// The number by which a candidate is sorted, as a key.
 pub(super) fn number_key(views: &[View<'_>], key: &SortKey, candidate: &Candidate) -> u64 {
     let view = views.get(usize::from(candidate.view));
-    key.key(view.and_then(|view| view.part.number(key.field, candidate.place)))
+    key.key(view.and_then(|view| view.part.extremes(key.field, candidate.place)))
 }
 
 /// The text by which a candidate is sorted.

@@ -7,6 +7,7 @@ use crate::search::evaluate::Failure;
 use crate::search::index::part::View;
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
+use crate::search::text::fold_tag;
 
 use super::Request;
 use super::progress::Candidate;
@@ -38,6 +39,22 @@ fn of_view(found: &[Candidate], view: usize) -> &[Candidate] {
     found.get(start..end).unwrap_or_default()
 }
 
+/// Whether a field of tags tells upper and lower case apart.
+pub(super) fn tells_case(schema: &Schema, field: FieldId) -> bool {
+    let kind = schema.field(field).map(|field| &field.kind);
+    matches!(kind, Some(FieldKind::Tag { is_case_sensitive: true, .. }))
+}
+
+/// A tag that was written so, as it is found: as filters have it, and the same in all parts.
+pub(super) fn key_of(name: &[u8], tells_case: bool) -> Vec<u8> {
+    if tells_case {
+        return name.to_vec();
+    }
+    let mut key = Vec::with_capacity(name.len());
+    fold_tag(name, &mut key);
+    key
+}
+
 pub(super) fn facets(
     schema: &Schema,
     views: &[View<'_>],
@@ -46,10 +63,7 @@ pub(super) fn facets(
 ) -> Result<Vec<Facet>, Failure> {
     let mut facets = Vec::with_capacity(request.facets.len());
     for field in request.facets {
-        let tells_case = matches!(
-            schema.field(*field).map(|field| &field.kind),
-            Some(FieldKind::Tag { is_case_sensitive: true, .. })
-        );
+        let tells_case = tells_case(schema, *field);
         // By the value as it is found; with the least way in which it is written.
         let mut merged: BTreeMap<Vec<u8>, (&[u8], u64)> = BTreeMap::new();
         for (number, view) in views.iter().enumerate() {
@@ -66,11 +80,7 @@ pub(super) fn facets(
             }
             for (tag, count) in (0..).zip(&counts).filter(|(_, count)| **count > 0) {
                 let name = view.part.tag_name(*field, tag);
-                let key = if tells_case {
-                    name.to_vec()
-                } else {
-                    String::from_utf8_lossy(name).to_lowercase().into_bytes()
-                };
+                let key = key_of(name, tells_case);
                 request.meter.memory(key.len() + size_of::<(Vec<u8>, &[u8], u64)>())?;
                 let (least, sum) = merged.entry(key).or_insert((name, 0));
                 *least = (*least).min(name);
@@ -99,10 +109,10 @@ pub(super) fn ranges(
         let mut range: Option<Range> = None;
         for (number, view) in views.iter().enumerate() {
             for candidate in of_view(found, number) {
-                if let Some(number) = view.part.number(*field, candidate.place) {
-                    let range = range.get_or_insert(Range { least: number, greatest: number });
-                    range.least = range.least.min(number);
-                    range.greatest = range.greatest.max(number);
+                if let Some((least, greatest)) = view.part.extremes(*field, candidate.place) {
+                    let range = range.get_or_insert(Range { least, greatest });
+                    range.least = range.least.min(least);
+                    range.greatest = range.greatest.max(greatest);
                 }
             }
         }

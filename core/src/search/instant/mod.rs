@@ -335,7 +335,7 @@ pub fn search(
     answer.facets = facets::facets(schema, views, request, &found)?;
     answer.ranges = facets::ranges(views, request, &found)?;
     search.scratch.found =
-        choose::choose(views, request, found, (&search.scratch.close, relevance), &mut answer)?;
+        choose::choose(schema, views, request, found, (&search.scratch.close, relevance), &mut answer)?;
     Ok(answer)
 }
 

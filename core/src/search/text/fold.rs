@@ -40,6 +40,22 @@ pub fn fold(text: &[u8], folded: &mut String) {
     }
 }
 
+/// Appends a tag as fields that tell no case apart fold it: in lower case, each character for itself, so that the beginning of a tag is the
+/// beginning of its folded form. Both small letters of a Greek Σ are one. Accents stay; bytes that are not UTF-8 stay.
+pub fn fold_tag(tag: &[u8], into: &mut Vec<u8>) {
+    if tag.is_ascii() {
+        into.extend(tag.iter().map(u8::to_ascii_lowercase));
+        return;
+    }
+    for chunk in tag.utf8_chunks() {
+        for lower in chunk.valid().chars().flat_map(char::to_lowercase) {
+            let lower = if lower == 'ς' { 'σ' } else { lower };
+            into.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        into.extend_from_slice(chunk.invalid());
+    }
+}
+
 /// Appends the folded form of a character that follows what is in `folded`.
 #[inline]
 pub(super) fn push_folded(character: char, folded: &mut String) {

@@ -4,10 +4,11 @@
 //! - [`instant`] serves search as one types: Unicode words without accents, widths and case, and pairs of characters where a language
 //!   writes no spaces.
 //! - [`fold`] is the folding of `instant` for whole values, by which they are sorted and compared.
+//! - [`fold_tag`] is the folding of tags.
 //!
-//! A text is any bytes. Bytes that are not UTF-8 count as U+FFFD each, and nothing panics. Both analyzers take time linear in the
-//! text, and memory for one word at a time. They are part of the format of an index: if one of them changes, segments that were
-//! written before must be built again.
+//! A text is any bytes. Bytes that are not UTF-8 count as U+FFFD each, and nothing panics. All of these take time linear in the
+//! text, and memory for one word at a time. They are part of the format of an index: if one of them changes, so does the version of
+//! segments, and those that were written before are built again.
 
 mod decode;
 mod fold;
@@ -21,7 +22,7 @@ pub mod words;
 pub(crate) mod tests;
 
 pub use decode::{Character, character_at};
-pub use fold::fold;
+pub use fold::{fold, fold_tag};
 pub use language::{Language, STEM_MIN_BYTES, stem};
 pub use stop_words::is_default_stop_word;
 

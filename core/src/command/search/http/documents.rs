@@ -16,7 +16,7 @@ use crate::search::dialect::fault::Fault;
 use crate::search::dialect::filter::Filter;
 use crate::search::dialect::request::split_list;
 use crate::search::dialect::response::select;
-use crate::search::dialect::settings::{Settings, seen};
+use crate::search::dialect::settings::{GEO, Settings, seen};
 use crate::search::dialect::shape::{self, Shape};
 use crate::search::dialect::task::Kind;
 use crate::search::evaluate::Scorer;
@@ -88,6 +88,10 @@ fn add_all(
         for document in documents {
             ids.push(document.id(primary)?);
         }
+    }
+    // As in Meilisearch, positions matter where the settings name them.
+    if found.as_ref().is_some_and(|(index, _)| index.definition.schema.find(GEO.as_bytes()).is_some()) {
+        documents.iter().zip(&ids).try_for_each(|(document, id)| document.check_position(id))?;
     }
     prepare(ctx, uid, found, (primary, has_documents), documents)?;
     let db = ctx.db();

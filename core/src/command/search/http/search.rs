@@ -29,11 +29,11 @@ const TRIES: usize = 4;
 /// The value of a facet search has so many hits at most, as in Meilisearch.
 const FACET_HITS_MAX: u64 = 100;
 
-/// A whole value as it is compared.
-fn whole(text: &str) -> String {
-    let mut folded = String::new();
-    fold(text.as_bytes(), &mut folded);
-    folded
+/// A whole value as a facet search compares it, with a space before each word: hyphens and their like are spaces, all other signs count.
+fn words_of(text: &str) -> String {
+    let mut words = " ".to_owned();
+    fold(text.as_bytes(), &mut words);
+    words.replace(['-', '_', '/'], " ")
 }
 
 fn run(
@@ -220,12 +220,9 @@ pub(super) fn facet(
     let found = run(ctx, &index, (&meant, &own), (0, 0))?;
     let mut all = found.answer.facets.first().map(counts).unwrap_or_default();
     if let Some(query) = search.facet_query.as_deref().filter(|query| !query.trim().is_empty()) {
-        let wanted = whole(query.trim());
-        // The words of a value, too, may begin so.
-        all.retain(|(value, _)| {
-            let value = whole(value);
-            value.starts_with(&wanted) || value.split(' ').any(|word| word.starts_with(&wanted))
-        });
+        // A value that begins so, or words of it.
+        let wanted = words_of(query.trim());
+        all.retain(|(value, _)| words_of(value).contains(&wanted));
     }
     order_counts(&mut all, settings.is_facet_by_count(&facet), FACET_HITS_MAX);
     let mut body = Vec::new();

@@ -8,10 +8,12 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::stored::json_of;
+use crate::number::format_f64;
 use crate::search::dialect::settings::{ALL_TEXTS, FACTS, attribute_of_text, is_attribute_of};
 use crate::search::index::FieldValue;
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
+use crate::search::text::fold;
 
 /// Arrays and objects stand in each other so deep at most to be indexed: as deep as serde_json reads.
 const DEPTH_MAX: usize = 128;
@@ -122,7 +124,7 @@ fn show(value: &Value, digits: Option<&str>, how: (bool, bool, usize), each: &mu
 pub enum Held {
     /// Texts of a text field.
     Texts(Vec<Vec<u8>>),
-    /// Values of a tag field, sorted and each once, and the one by which documents are sorted.
+    /// Values of a tag field, sorted and each once, and the one by which documents are sorted: the least of them as it is folded.
     Tags(Vec<Vec<u8>>, Option<Vec<u8>>),
     /// Numbers.
     Numbers(Vec<f64>),
@@ -211,13 +213,49 @@ fn tags(fields: &Fields<'_>, path: &str) -> Held {
     fields.visit(path, false, &mut |leaf, _| match leaf {
         Leaf::Text(text) if !text.trim().is_empty() => tags.push(text.trim().as_bytes().to_vec()),
         Leaf::Truth(is_true) => tags.push(is_true.to_string().into_bytes()),
-        Leaf::Number(_, digits) => tags.push(digits.as_bytes().to_vec()),
+        Leaf::Number(number, digits) => tags.push(number_tag(number, &digits)),
         _ => {}
     });
-    let first = tags.first().cloned();
     sorted::plainly(&mut tags);
     tags.dedup();
-    Held::Tags(tags, first)
+    let least = least_folded(&tags);
+    Held::Tags(tags, least)
+}
+
+/// A number as a tag, in one way however it is written: as numbers are printed. Digits that a double does not hold stay.
+fn number_tag(number: f64, digits: &str) -> Vec<u8> {
+    // Adding zero makes one of both zeros.
+    let printed = format_f64(number + 0.0);
+    let is_same =
+        number.is_finite() && (printed.as_str() == digits || decimal(printed.as_str()) == decimal(digits));
+    if is_same { printed.as_bytes().to_vec() } else { digits.as_bytes().to_vec() }
+}
+
+/// The digits of a number without zeros around them, and where its point is, counted from the first of them. Signs do not count.
+fn decimal(text: &str) -> Option<(Vec<u8>, i64)> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let whole = whole.trim_start_matches('-');
+    let digits = [whole, fraction].concat();
+    let significant = digits.trim_start_matches('0');
+    if significant.is_empty() {
+        return Some((Vec::new(), 0));
+    }
+    let zeros = digits.len() - significant.len();
+    let point = i64::try_from(whole.len()).ok()? - i64::try_from(zeros).ok()?;
+    let point = point.checked_add(exponent.parse().ok()?)?;
+    Some((significant.trim_end_matches('0').as_bytes().to_vec(), point))
+}
+
+/// The text that is the least once it is folded, as texts are sorted.
+fn least_folded(texts: &[Vec<u8>]) -> Option<Vec<u8>> {
+    let [_, _, ..] = texts else { return texts.first().cloned() };
+    let folded = |text: &&Vec<u8>| {
+        let mut folded = String::new();
+        fold(text, &mut folded);
+        folded
+    };
+    texts.iter().min_by_key(folded).cloned()
 }
 
 fn numbers(fields: &Fields<'_>, path: &str) -> Vec<f64> {

@@ -14,6 +14,7 @@
 
 mod batch;
 mod fields;
+mod position;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -95,6 +96,16 @@ impl Document {
             return Err(Fault::new("missing_document_id", message.concat()));
         };
         id_of(value)
+    }
+}
+
+impl Document {
+    /// Checks that the attribute `_geo`, if the document has it, is a position. `id` is shown in the error.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn check_position(&self, id: &str) -> Result<(), Fault> {
+        self.get("_geo").map_or(Ok(()), |geo| position::check(geo, id))
     }
 }
 

@@ -218,7 +218,7 @@ fn index_sees_other_values() {
         shown(&schema, document),
         [
             "facts: e:cast.age|e:genre|e:note|n:note ^",
-            "tag_genre: 7|Drama|true ^Drama",
+            "tag_genre: 7|Drama|true ^7",
             "number_genre: [7.0]",
             "tag_cast.age: 70|8|x ^70",
             "number_cast.age: [70.0, 8.0]",

@@ -23,22 +23,51 @@ pub struct Shown<'s> {
     search: &'s Search,
     /// The attributes of the setting; None for all.
     displayed: Option<&'s [String]>,
+    /// The attributes of `_formatted`; None if nothing is formatted.
+    formatted: Option<Formatted>,
+}
+
+/// Attributes that are shown as they are formatted: those that are retrieved, and those that are marked or cropped.
+enum Formatted {
+    All,
+    Of(Vec<String>),
+}
+
+impl Formatted {
+    fn of(search: &Search, displayed: Option<&[String]>) -> Option<Formatted> {
+        let cropped = search.cropped.iter().map(|crop| &crop.attribute);
+        let mut names: Vec<String> = search.highlighted.iter().chain(cropped).cloned().collect();
+        let is_displayed = |name: &String| {
+            name == "*"
+                || displayed.is_none_or(|paths| {
+                    paths.iter().any(|path| is_attribute_of(path, name) || is_attribute_of(name, path))
+                })
+        };
+        if !names.iter().any(is_displayed) {
+            return None;
+        }
+        match &search.retrieved {
+            Some(retrieved) if !names.iter().any(|name| name == "*") => {
+                names.extend_from_slice(retrieved);
+                Some(Formatted::Of(names))
+            }
+            _ => Some(Formatted::All),
+        }
+    }
+
+    fn paths(&self) -> Option<&[String]> {
+        match self {
+            Formatted::All => None,
+            Formatted::Of(paths) => Some(paths),
+        }
+    }
 }
 
 impl<'s> Shown<'s> {
     /// What a search shows by the settings of its index.
     pub fn new(search: &'s Search, settings: &'s Settings) -> Shown<'s> {
-        Shown { search, displayed: settings.displayed() }
-    }
-
-    /// The value of an attribute as far as it is shown: all of it, the parts of an object, or nothing.
-    fn visible(&self, name: &str, value: &str) -> Option<String> {
-        let by_settings = select(name, value, self.displayed)?;
-        select(name, &by_settings, self.search.retrieved.as_deref())
-    }
-
-    fn is_formatting(&self) -> bool {
-        !self.search.highlighted.is_empty() || !self.search.cropped.is_empty()
+        let displayed = settings.displayed();
+        Shown { search, displayed, formatted: Formatted::of(search, displayed) }
     }
 }
 
@@ -90,27 +119,34 @@ pub fn write_hit(
 ) {
     out.push(b'{');
     let mut is_first = true;
-    let mut visible = Vec::with_capacity(document.attributes.len());
+    let mut displayed = Vec::with_capacity(document.attributes.len());
     for (name, value) in &document.attributes {
-        if let Some(value) = shown.visible(name, value) {
+        // All of a value, the parts of an object, or nothing.
+        let Some(value) = select(name, value, shown.displayed) else { continue };
+        if let Some(value) = select(name, &value, shown.search.retrieved.as_deref()) {
             write_member(name, &mut is_first, out);
             out.extend_from_slice(value.as_bytes());
-            visible.push((name, value));
         }
+        displayed.push((name.as_str(), value));
     }
-    if shown.is_formatting() {
-        write_member("_formatted", &mut is_first, out);
-        out.push(b'{');
-        let mut is_first = true;
-        for (name, value) in &visible {
-            write_member(name, &mut is_first, out);
-            write_formatted(name, value, shown.search, matches, out);
+    if let Some(formatted) = &shown.formatted {
+        let mut is_empty = true;
+        for (name, value) in &displayed {
+            let Some(value) = select(name, value, formatted.paths()) else { continue };
+            if is_empty {
+                write_member("_formatted", &mut is_first, out);
+                out.push(b'{');
+            }
+            write_member(name, &mut is_empty, out);
+            write_formatted(name, &value, shown.search, matches, out);
         }
-        out.push(b'}');
+        if !is_empty {
+            out.push(b'}');
+        }
     }
     if shown.search.shows_positions {
         write_member("_matchesPosition", &mut is_first, out);
-        write_positions(document, shown, matches, out);
+        write_positions(&displayed, matches, out);
     }
     if let Some(distance_m) = distance_m {
         write_member("_geoDistance", &mut is_first, out);
@@ -212,13 +248,12 @@ fn format_value(value: Value, path: &str, search: &Search, matches: &mut dyn Mat
     }
 }
 
-/// Where the texts of visible attributes match: bytes, as Meilisearch counts them.
-fn write_positions(document: &Document, shown: &Shown<'_>, matches: &mut dyn Matches, out: &mut Vec<u8>) {
+/// Where the texts of displayed attributes match, retrieved or not: bytes, as Meilisearch counts them.
+fn write_positions(displayed: &[(&str, String)], matches: &mut dyn Matches, out: &mut Vec<u8>) {
     out.push(b'{');
     let mut is_first = true;
-    for (name, value) in &document.attributes {
-        let Some(json) = shown.visible(name, value) else { continue };
-        let Ok(value) = serde_json::from_str::<Value>(&json) else { continue };
+    for (name, json) in displayed {
+        let Ok(value) = serde_json::from_str::<Value>(json) else { continue };
         let digits = if value.is_number() { Some(json.as_str()) } else { None };
         position_value(&value, (name, digits, None, 0), matches, &mut |path, found| {
             write_member(path, &mut is_first, out);

@@ -67,12 +67,34 @@ fn match_is_marked_elsewhere() {
             json!({}),
             None
         ),
-        r#"{"cast":{"lead":"Mann","age":70,"list":["x man","y"]},"none":null,"_formatted":{"cast":{"age":"70","lead":"[Man]n","list":["x [man]","y"]},"none":null}}"#
+        r#"{"cast":{"lead":"Mann","age":70,"list":["x man","y"]},"none":null,"_formatted":{"id":"7","title":"A [man]","plot":"one two three four [man] five six","price":"1.50","cast":{"age":"70","lead":"[Man]n","list":["x [man]","y"]},"none":null}}"#
     );
     assert_eq!(
         hit(json!({"attributesToRetrieve": ["title", "cast"], "showMatchesPosition": true}), json!({}), None),
-        r#"{"title":"A man","cast":{"lead":"Mann","age":70,"list":["x man","y"]},"_matchesPosition":{"title":[{"start":2,"length":3}],"cast.lead":[{"start":0,"length":3}],"cast.list":[{"start":2,"length":3,"indices":[0]}]}}"#
+        r#"{"title":"A man","cast":{"lead":"Mann","age":70,"list":["x man","y"]},"_matchesPosition":{"title":[{"start":2,"length":3}],"plot":[{"start":19,"length":3}],"cast.lead":[{"start":0,"length":3}],"cast.list":[{"start":2,"length":3,"indices":[0]}]}}"#
     );
+}
+
+#[test]
+fn mark_is_missing_where_the_attribute_is_not_retrieved() {
+    let displayed = json!({"displayedAttributes": ["id", "title", "cast.lead"]});
+    let formatted = |search: Value| hit(search, displayed.clone(), None);
+    assert_eq!(
+        formatted(
+            json!({"attributesToRetrieve": ["id"], "attributesToHighlight": ["title"], "attributesToCrop": ["plot", "cast"]})
+        ),
+        r#"{"id":7,"_formatted":{"id":7,"title":"A <em>man</em>","cast":{"lead":"Mann"}}}"#
+    );
+    assert_eq!(
+        formatted(
+            json!({"attributesToRetrieve": [], "attributesToHighlight": ["cast.lead"], "showMatchesPosition": true})
+        ),
+        r#"{"_formatted":{"cast":{"lead":"<em>Man</em>n"}},"_matchesPosition":{"title":[{"start":2,"length":3}],"cast.lead":[{"start":0,"length":3}]}}"#
+    );
+    for nothing in ["plot", "unknown"] {
+        let search = json!({"attributesToRetrieve": ["none"], "attributesToHighlight": [nothing]});
+        assert_eq!(formatted(search), "{}");
+    }
 }
 
 #[test]

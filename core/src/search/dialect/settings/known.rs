@@ -198,7 +198,7 @@ impl Settings {
         &self.known.synonyms
     }
 
-    /// Of documents that are equal in this attribute, one is shown.
+    /// Of documents that share a value of this attribute, one is shown.
     pub fn distinct(&self) -> Option<&str> {
         self.known.distinct.as_deref()
     }

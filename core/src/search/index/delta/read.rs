@@ -146,6 +146,17 @@ impl Part for Delta {
         self.column(field)?.number(place)
     }
 
+    fn extremes(&self, field: FieldId, place: u32) -> Option<(f64, f64)> {
+        let column = self.column(field)?;
+        let number = column.number(place)?;
+        // Most columns have no further numbers, and these take no search.
+        let more = if column.more_numbers.is_empty() { &[] } else { column.more_numbers(place) };
+        let widen = |(least, greatest): (f64, f64), (_, number): &(u32, f64)| {
+            (least.min(*number), greatest.max(*number))
+        };
+        Some(more.iter().fold((number, number), widen))
+    }
+
     fn numbers_within(&self, field: FieldId, low: Bound, high: Bound, into: &mut Bits) {
         let Some(column) = self.column(field) else { return };
         let is_within = |number: f64| within(number, low, high);

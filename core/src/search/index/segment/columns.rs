@@ -82,6 +82,11 @@ impl Columns {
         })
     }
 
+    /// Whether a document has several numbers.
+    pub fn has_more_numbers(&self) -> bool {
+        self.more_numbers.len > 0
+    }
+
     /// Shows all further numbers, or those of one document.
     pub fn more_numbers(&self, bytes: &[u8], of: Option<u32>, visit: &mut dyn FnMut(u32, f64)) {
         let all = self.more_numbers.of(bytes);

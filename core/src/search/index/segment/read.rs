@@ -189,6 +189,19 @@ impl Part for Segment {
         }
     }
 
+    fn extremes(&self, field: FieldId, place: u32) -> Option<(f64, f64)> {
+        let column = self.column(field)?;
+        let number = column.numbers(&self.bytes)?.of(place)?;
+        let (mut least, mut greatest) = (number, number);
+        // Most columns have no further numbers, and these take no search.
+        if column.has_more_numbers() {
+            column.more_numbers(&self.bytes, Some(place), &mut |_, number| {
+                (least, greatest) = (least.min(number), greatest.max(number));
+            });
+        }
+        Some((least, greatest))
+    }
+
     fn numbers_within(&self, field: FieldId, low: Bound, high: Bound, into: &mut Bits) {
         let Some(column) = self.column(field) else { return };
         if let Some(numbers) = column.numbers(&self.bytes) {

@@ -188,3 +188,101 @@ fn stop_words_and_synonyms_hold_for_one_word_only() {
     assert_eq!(ids(&found(&mut client, strict("don't star of wars "))), [4], "only both words are left out");
     assert_eq!(ids(&found(&mut client, strict("star krieg "))).len(), 4);
 }
+
+/// Documents of an index whose attribute `p` is filterable and sortable.
+fn with_p(client: &mut Client<'_>, values: &[Value]) {
+    let settings = json!({"filterableAttributes": ["p"], "sortableAttributes": ["p"]});
+    good(client, ("PATCH", SETTINGS), settings);
+    let documents: Value = (1..).zip(values).map(|(id, p): (usize, _)| json!({"id": id, "p": p})).collect();
+    good(client, ("POST", ALL), documents);
+}
+
+#[test]
+fn array_counts_by_its_first_element() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    with_p(&mut client, &[json!([5, 1, 9]), json!([4]), json!([6, 2]), json!(["z", "B"]), json!(["c"])]);
+    let answer = found(&mut client, json!({"facets": ["p"]}));
+    assert_eq!(answer["facetStats"]["p"], json!({"min": 1, "max": 9}));
+    assert_eq!(ids(&found(&mut client, json!({"sort": ["p:asc"]}))), [1, 3, 2, 4, 5]);
+    assert_eq!(ids(&found(&mut client, json!({"sort": ["p:desc"]}))), [1, 3, 2, 5, 4]);
+}
+
+#[test]
+fn facet_counts_other_documents_than_its_filter() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["p"]}));
+    let documents = r#"[{"id":1,"p":1.50},{"id":2,"p":1.5},{"id":3,"p":15e-1},{"id":4,"p":[1.500,-0.0,0]},
+        {"id":5,"p":9007199254740993},{"id":6,"p":"ΟΔΟΣ"},{"id":7,"p":"οδος"},{"id":8,"p":"Οδοσ"}]"#;
+    let reply = client.call(&["FT.HTTP", "POST", ALL, "", documents]);
+    assert!(reply.starts_with("*3 :202 "), "{reply}");
+    let counts = found(&mut client, json!({"facets": ["p"]}))["facetDistribution"]["p"].clone();
+    assert_eq!(counts, json!({"1.5": 4, "0": 1, "9007199254740993": 1, "ΟΔΟΣ": 3}));
+    for (value, count) in counts.as_object().expect("an object") {
+        for value in [value.as_str(), if value == "1.5" { "1.50" } else { value }] {
+            let answer = found(&mut client, json!({"filter": format!("p = \"{value}\""), "facets": ["p"]}));
+            assert_eq!(&answer["estimatedTotalHits"], count, "{value}");
+        }
+    }
+}
+
+#[test]
+fn hits_share_a_value_by_which_they_are_distinct() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    let lists = [json!(["a", "b"]), json!(["B", "c"]), json!(["c"]), json!([]), json!(null), json!("A")];
+    with_p(&mut client, &lists);
+    let answer = found(&mut client, json!({"distinct": "p"}));
+    assert_eq!(ids(&answer), [1, 3, 4, 5]);
+    assert_eq!(answer["estimatedTotalHits"], 4);
+}
+
+#[test]
+fn facet_is_not_found_by_its_words() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    with_p(&mut client, &[json!("Sci-Fi"), json!("Science"), json!("C++"), json!("Hi Sci-Fi")]);
+    for (query, values) in [
+        ("sci fi", vec!["Hi Sci-Fi", "Sci-Fi"]),
+        ("sci-f", vec!["Hi Sci-Fi", "Sci-Fi"]),
+        ("sci", vec!["Hi Sci-Fi", "Sci-Fi", "Science"]),
+        ("ci", vec![]),
+        ("c+", vec!["C++"]),
+        ("++", vec![]),
+    ] {
+        let body = json!({"facetName": "p", "facetQuery": query});
+        let answer = good(&mut client, ("POST", "/indexes/films/facet-search"), body);
+        let hits = answer["facetHits"].as_array().expect("hits");
+        let found: Vec<&str> = hits.iter().filter_map(|hit| hit["value"].as_str()).collect();
+        assert_eq!(found, values, "{query}");
+    }
+}
+
+#[test]
+fn document_with_a_wrong_position_is_taken() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    let wrong = [
+        json!("x"),
+        json!([1, 2]),
+        json!({"lat": 95, "lng": 1}),
+        json!({"lat": 1}),
+        json!({"lat": 1, "lng": "x"}),
+    ];
+    let code = |client: &mut Client<'_>, geo: &Value| {
+        let (status, answer) = ask(client, ("POST", ALL, ""), &json!([{"id": 1}, {"id": 2, "_geo": geo}]));
+        assert_eq!(status, 202, "{answer}");
+        answer["error"]["code"].clone()
+    };
+    assert_eq!(code(&mut client, &wrong[0]), Value::Null, "nothing asks for positions");
+    good(&mut client, ("DELETE", ALL), Value::Null);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["_geo"]}));
+    for geo in &wrong {
+        assert_eq!(code(&mut client, geo), "invalid_document_geo_field", "{geo}");
+    }
+    assert_eq!(ids(&found(&mut client, json!({}))), [0; 0], "all or none");
+    for geo in [json!(null), json!({"lat": "-90", "lng": 180})] {
+        assert_eq!(code(&mut client, &geo), Value::Null, "{geo}");
+    }
+}

@@ -21,6 +21,7 @@ mod reload_changes_a_reply;
 mod reply_of_another_type;
 mod replay_wants_something_else;
 mod scan_of_a_foreign_cursor;
+mod search_answers_as_if_for_another;
 mod search_answers_wrongly;
 mod search_differs_from_a_rebuild;
 mod search_lacks_documents_after_a_repair;
