@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::admin::{check_access, check_engine};
 use super::stage::present;
-use super::{find, maps};
+use super::{find, keys};
 use crate::command::{CommandError, Context, Outcome};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::request;
@@ -210,9 +210,10 @@ fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Act
     }
 }
 
-/// An index of this dialect with its settings; None if there is none.
+/// An index of this dialect with its settings; None if there is none. An alias of FT.ALIASADD names none: documents have the name of their
+/// index in their keys.
 fn look_up(ctx: &Context<'_, '_>, uid: &str) -> Option<(Arc<Index>, Arc<Settings>)> {
-    let index = present(ctx).find(ctx.db(), uid.as_bytes()).cloned()?;
+    let index = present(ctx).named(ctx.db(), uid.as_bytes()).cloned()?;
     let settings = index.definition.settings.clone()?;
     Some((index, settings))
 }
@@ -229,10 +230,32 @@ fn open(
 ) -> Result<(Arc<Index>, Arc<Settings>)> {
     let (index, settings) = look_up(ctx, uid).ok_or_else(|| Fault::index_not_found(uid))?;
     check_access(ctx, &index, asked.args, writes)?;
+    check_open(&index)?;
+    Ok((index, settings))
+}
+
+/// Whether what an index says of its documents holds.
+///
+/// # Errors
+/// It is being read.
+fn check_open(index: &Index) -> Result<()> {
     if let Progress::Closed | Progress::Rebuilding { .. } = index.contents.progress() {
         return Err(Fault::new("index_not_accessible", "The index is being opened; ask again soon.").into());
     }
-    Ok((index, settings))
+    Ok(())
+}
+
+/// Whether an index has documents, also such as it has not counted yet.
+fn has_documents(ctx: &mut Context<'_, '_>, index: &Index) -> Result<bool> {
+    // One that is read again has lost some.
+    let is_read_again = matches!(index.contents.progress(), Progress::Closed | Progress::Rebuilding { .. });
+    if is_read_again || index.contents.facts().documents > 0 {
+        return Ok(true);
+    }
+    if !index.definition.is_scanned {
+        lock_all(ctx)?;
+    }
+    Ok(keys::has_uncounted(ctx, index)?)
 }
 
 /// Has the whole store locked, which is for changes of the set of indexes, and for all documents of one.
@@ -264,27 +287,4 @@ fn accept(ctx: &Context<'_, '_>, kind: task::Kind, uid: &str, result: Result<()>
     };
     let answer = task::accepted(kind, Some(uid), ending, ctx.now_ms());
     Ok((202, answer.to_string().into_bytes()))
-}
-
-/// The keys of all documents of an index.
-fn keys_of(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<Vec<u8>>> {
-    use crate::engine::{CATALOG, SubWalk, Want};
-    ctx.expect_work(index.contents.facts().documents)?;
-    let mut keys = Vec::new();
-    for map in index.maps.iter() {
-        if ctx.txn.root(CATALOG, map)?.is_some() {
-            ctx.txn.sub_scan(CATALOG, map, SubWalk::all(Want::Subkeys), &mut |key, _| {
-                keys.push(key.to_vec());
-                std::ops::ControlFlow::Continue(())
-            })?;
-        }
-    }
-    // Those that the transaction has added have no entries yet.
-    for changed in ctx.txn.changed().iter().filter(|changed| index.covers(changed.db, &changed.key)) {
-        let map = maps::map_of(index, ctx.admin, &changed.key);
-        if changed.new.is_some() && maps::entry(ctx.txn, map, &changed.key)?.is_none() {
-            keys.push(changed.key.to_vec());
-        }
-    }
-    Ok(keys)
 }

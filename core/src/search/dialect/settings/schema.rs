@@ -15,7 +15,7 @@
 
 use super::{Filterable, Rule, Settings};
 use crate::limits::{SEARCH_FIELDS_MAX, SEARCH_TEXT_FIELDS_MAX};
-use crate::search::schema::{FieldKind, Schema};
+use crate::search::schema::{FIELD_MARK, FieldKind, Schema};
 
 /// The field of facts about attributes.
 pub const FACTS: &str = "facts";
@@ -102,6 +102,12 @@ fn uses(settings: &Settings) -> Vec<Use> {
     uses
 }
 
+/// Whether words mean the same schema. Those of an older version may lack marks between fields.
+pub fn are_same(words: &[Vec<u8>], others: &[Vec<u8>]) -> bool {
+    let is_word = |word: &&Vec<u8>| **word != FIELD_MARK.as_bytes();
+    words.iter().filter(is_word).eq(others.iter().filter(is_word))
+}
+
 /// The words of FT.CREATE behind the name of the index. `seen` are the attributes of the first documents, in their order; they count
 /// while all attributes are searched. Attributes beyond the number of fields that an index may have are found in `text_*`, or are left out.
 pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
@@ -113,6 +119,8 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     push(&[itoa::Buffer::new().format(stop_words.len())]);
     stop_words.iter().for_each(|word| push(&[word]));
     push(&["SCHEMA", FACTS, "TAG", "CASESENSITIVE"]);
+    // An attribute may be called like an option.
+    let mark = FIELD_MARK;
     let mut count = 1;
     for Use { attribute, is_filtered, is_sorted } in uses(settings) {
         // Each takes three fields at most, and texts are to have room.
@@ -121,16 +129,14 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
         }
         if attribute == GEO_ATTRIBUTE {
             let (latitude, longitude) = (number_field("_geo.lat"), number_field("_geo.lng"));
-            push(&[GEO_ATTRIBUTE, "AS", GEO, "GEO"]);
-            push(&[
-                "_geo.lat", "AS", &latitude, "NUMERIC", "SORTABLE", "_geo.lng", "AS", &longitude, "NUMERIC",
-                "SORTABLE",
-            ]);
+            push(&[mark, GEO_ATTRIBUTE, "AS", GEO, "GEO"]);
+            push(&[mark, "_geo.lat", "AS", &latitude, "NUMERIC", "SORTABLE"]);
+            push(&[mark, "_geo.lng", "AS", &longitude, "NUMERIC", "SORTABLE"]);
             count += 3;
             continue;
         }
         for (name, kind) in [(tag_field(&attribute), "TAG"), (number_field(&attribute), "NUMERIC")] {
-            push(&[&attribute, "AS", &name, kind]);
+            push(&[mark, &attribute, "AS", &name, kind]);
             if is_sorted {
                 push(&["SORTABLE"]);
             }
@@ -143,10 +149,10 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     let searchable = settings.searchable();
     let most = SEARCH_TEXT_FIELDS_MAX - usize::from(searchable.is_none());
     for attribute in searchable.unwrap_or(seen).iter().take(most) {
-        push(&[attribute, "AS", &text_field(attribute), "TEXT", "NOSTEM"]);
+        push(&[mark, attribute, "AS", &text_field(attribute), "TEXT", "NOSTEM"]);
     }
     if searchable.is_none() {
-        push(&["*", "AS", ALL_TEXTS, "TEXT", "NOSTEM"]);
+        push(&[mark, "*", "AS", ALL_TEXTS, "TEXT", "NOSTEM"]);
     }
     words
 }

@@ -1,6 +1,8 @@
 use serde_json::json;
 
 use super::*;
+use crate::search::schema::FIELD_MARK;
+use super::*;
 
 fn of(patch: Value) -> Settings {
     let mut settings = Settings::new(None, 7);
@@ -81,7 +83,9 @@ fn wrong_setting_is_accepted() {
 
 fn line(settings: &Settings, seen: &[&str]) -> String {
     let seen: Vec<String> = seen.iter().map(|name| (*name).to_owned()).collect();
-    String::from_utf8(words("films", settings, &seen).join(&b' ')).expect("words are texts")
+    let words = words("films", settings, &seen);
+    let words = words.split(|word| *word == FIELD_MARK.as_bytes()).map(|field| field.join(&b' '));
+    String::from_utf8(words.collect::<Vec<_>>().join(&b' ')).expect("words are texts")
 }
 
 #[test]
