@@ -232,7 +232,8 @@ pub(super) fn delete_by_filter(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid
             let node =
                 filter.node(&index.definition.schema, settings.filterable(), "invalid_document_filter");
             node.map_err(Into::into).and_then(|node| {
-                let (_, keys) = matching(ctx, (&index, &unmapped), node, 0, usize::MAX)?;
+                let asked = plain(ctx, &index, node);
+                let (_, keys) = matching(ctx, (&index, &unmapped), &asked, 0, usize::MAX)?;
                 remove(ctx, &keys)
             })
         }
@@ -262,13 +263,12 @@ fn unmapped(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<Vec<u8>>> {
 fn matching(
     ctx: &mut Context<'_, '_>,
     (index, unmapped): (&Arc<Index>, &[Vec<u8>]),
-    root: Node,
+    asked: &find::Asked,
     offset: usize,
     count: usize,
 ) -> Result<(u64, Vec<Vec<u8>>)> {
-    let asked = plain(ctx, index, root);
     let own = find::own_changes_and(ctx, index, unmapped)?;
-    let found = find::evaluate(ctx, index, (&asked, &own), |views, found| {
+    let found = find::evaluate(ctx, index, (asked, &own), |views, found| {
         let key = |matched: find::Matched| {
             let mut key = Vec::new();
             views.get(matched.hit.view)?.part.key(matched.hit.place, &mut key);
@@ -393,11 +393,11 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
         None => Clause::All.into(),
     };
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let (total, keys) = match &wanted.ids {
-        Some(ids) => {
+    let ids = wanted.ids.map(|ids| ids.iter().map(|id| key_of(uid, id)).collect::<Vec<_>>());
+    let (total, keys) = match ids {
+        Some(all) if wanted.filter.is_none() => {
             let mut keys: Vec<Vec<u8>> = Vec::new();
-            for id in ids {
-                let key = key_of(uid, id);
+            for key in all {
                 if ctx.txn.root(ctx.client.db, &key)?.is_some() && !keys.contains(&key) {
                     keys.push(key);
                 }
@@ -405,7 +405,10 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
             let part = keys.iter().skip(size(wanted.offset)).take(size(wanted.limit)).cloned().collect();
             (keys.len() as u64, part)
         }
-        None => matching(ctx, (&index, &[]), root, size(wanted.offset), size(wanted.limit))?,
+        ids => {
+            let asked = find::Asked { keys: ids, ..plain(ctx, &index, root) };
+            matching(ctx, (&index, &[]), &asked, size(wanted.offset), size(wanted.limit))?
+        }
     };
     ctx.expect_work(keys.len() as u64)?;
     let fields = wanted.fields.filter(|names| !names.iter().any(|name| name == "*"));

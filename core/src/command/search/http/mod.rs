@@ -10,7 +10,8 @@
 //! ```
 //!
 //! An index of this dialect is one of FT.CREATE's that has settings, so FT.INFO, FT.SEARCH and HSET see it, too. All that a request changes is
-//! one transaction with its answer. FT.HTTP_RO refuses what changes anything, so that a user with that command alone can only search.
+//! one transaction with its answer. FT.HTTP_RO refuses what changes anything, and a user with that command alone
+//! can only search: documents and settings are shown to those who may run HGETALL or FT.INFO, too.
 
 mod documents;
 mod indexes;
@@ -24,10 +25,10 @@ use serde_json::{Value, json};
 use super::admin::{check_access, check_engine};
 use super::stage::present;
 use super::{find, keys};
-use crate::command::{CommandError, Context, Outcome};
+use crate::command::{CommandError, Context, Outcome, admission};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::request;
-use crate::search::dialect::route::{self, Action, Route};
+use crate::search::dialect::route::{self, Action, Route, Shows};
 use crate::search::dialect::settings::Settings;
 use crate::search::dialect::task;
 use crate::server::search::{Index, Progress};
@@ -148,6 +149,9 @@ fn answer(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Result<
     if !may_write && route.changes() {
         return Err(CommandError::text("NOPERM FT.HTTP_RO only reads").into());
     }
+    if !may_write {
+        check_reader(ctx, &route)?;
+    }
     if route.changes() {
         asked.refuse(&["customMetadata", "csvDelimiter"])?;
     }
@@ -176,6 +180,35 @@ fn answer(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Result<
         }
         Route::Index { uid, action } => of_index(ctx, &asked, &uid, action),
     }
+}
+
+/// Whether the user may see what FT.HTTP_RO shows beyond hits. With that command alone, it may search: what else it sees is what other
+/// commands show, so it needs one of these, or FT.HTTP.
+///
+/// # Errors
+/// It has none of them.
+fn check_reader(ctx: &Context<'_, '_>, route: &Route) -> Result<()> {
+    let user = ctx.client.access.user();
+    let (command, key): (&[u8], _) = match (route.shows(), route) {
+        (Shows::Hits, _) => return Ok(()),
+        (Shows::Documents, Route::Index { uid, .. }) => (b"HGETALL", [uid, ":"].concat()),
+        (_, Route::Index { uid, .. }) => (b"FT.INFO", [uid, ":"].concat()),
+        _ => (b"FT._LIST", String::new()),
+    };
+    let may = |args: &[&[u8]]| {
+        let spec = admission::find(args)?;
+        // Names of indexes are about no keys.
+        let may = match key.is_empty() {
+            true => user.may_run(spec),
+            false => user.may_use_all((spec, args), key.as_bytes(), false),
+        };
+        Ok::<bool, CommandError>(may)
+    };
+    if user.is_unrestricted() || may(&[command, key.as_bytes()])? || may(&[b"FT.HTTP", b"GET", b"", b"", b""])? {
+        return Ok(());
+    }
+    let command = String::from_utf8_lossy(command);
+    Err(CommandError::owned(format!("NOPERM FT.HTTP_RO shows this to those who may run {command} or FT.HTTP")).into())
 }
 
 fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Action) -> Result<Answer> {

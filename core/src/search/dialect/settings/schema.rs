@@ -65,6 +65,14 @@ pub fn seen(schema: &Schema) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
+/// Most attributes for filters, sorting and the like: each takes two fields, that of positions three, and texts are to have room.
+pub(super) const USES_MAX: usize = (SEARCH_FIELDS_MAX - SEARCH_TEXT_FIELDS_MAX - 4) / 2;
+
+/// How many attributes settings use outside of texts.
+pub(super) fn use_count(settings: &Settings) -> usize {
+    uses(settings).len()
+}
+
 /// What an attribute outside of texts is used for.
 struct Use {
     attribute: String,
@@ -109,7 +117,7 @@ pub fn are_same(words: &[Vec<u8>], others: &[Vec<u8>]) -> bool {
 }
 
 /// The words of FT.CREATE behind the name of the index. `seen` are the attributes of the first documents, in their order; they count
-/// while all attributes are searched. Attributes beyond the number of fields that an index may have are found in `text_*`, or are left out.
+/// while all attributes are searched. Seen attributes beyond the number of fields that an index may have are found in `text_*`.
 pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     let prefix = [uid, ":"].concat();
     let mut words: Vec<Vec<u8>> = Vec::new();
@@ -123,7 +131,7 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     let mark = FIELD_MARK;
     let mut count = 1;
     for Use { attribute, is_filtered, is_sorted } in uses(settings) {
-        // Each takes three fields at most, and texts are to have room.
+        // Settings of before there was the limit may name more.
         if count + 3 + SEARCH_TEXT_FIELDS_MAX > SEARCH_FIELDS_MAX {
             break;
         }

@@ -231,3 +231,68 @@ fn attribute_is_taken_for_an_option() {
     assert!(client.say("FT.SEARCH i @weight:[7,7] NOCONTENT").contains("film:1"));
     assert!(!client.say("FT.INFO i").contains('\0'));
 }
+
+#[test]
+fn token_for_searches_reads_what_no_search_displays() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({"displayedAttributes": ["id", "title"]}));
+    client.say("ACL SETUSER page on >p ~films:* +ft.http_ro");
+    client.say("ACL SETUSER reader on >p %R~films:* +@read");
+    client.say("ACL SETUSER half on >p ~films:* +ft.http_ro (~other:* +hgetall)");
+    let mut status = |user: &str, (method, path): (&str, &str)| {
+        let mut client = Client::of(&server);
+        assert_eq!(client.say(&format!("AUTH {user} p")), "+OK");
+        let reply = client.call(&["FT.HTTP_RO", method, path, "", "{}"]);
+        reply.split(' ').nth(1).unwrap_or_default().trim_start_matches(':').to_owned()
+    };
+    for request in [("POST", "/indexes/films/search"), ("GET", "/indexes/films/search"), ("GET", "/health")] {
+        assert_eq!(status("page", request), "200", "{request:?}");
+    }
+    for request in [
+        ("GET", ALL),
+        ("GET", "/indexes/films/documents/1"),
+        ("POST", "/indexes/films/documents/fetch"),
+        ("GET", SETTINGS),
+        ("GET", "/indexes/films/settings/synonyms"),
+        ("GET", "/indexes/films/stats"),
+        ("GET", "/indexes/films"),
+        ("GET", "/indexes"),
+        ("GET", "/tasks"),
+    ] {
+        assert_eq!(status("reader", request), "200", "{request:?}");
+        assert_eq!(status("page", request), "FT.HTTP_RO", "{request:?}");
+        assert_eq!(status("half", request), "FT.HTTP_RO", "{request:?}");
+    }
+}
+
+#[test]
+fn words_of_other_attributes_are_found() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({}));
+    good(&mut client, ("POST", ALL), json!([{"id": 6, "later": "comet", "even": "comet"}]));
+    let search = |name: &str| json!({"q": "comet", "attributesToSearchOn": [name]});
+    assert_eq!(ids(&found(&mut client, json!({"q": "comet"}))), [6]);
+    assert_eq!(ids(&found(&mut client, search("title"))), Vec::<u64>::new());
+    for name in ["later", "never"] {
+        let (status, answer) = ask(&mut client, ("POST", "/indexes/films/search", ""), &search(name));
+        let code = json!("invalid_search_attributes_to_search_on");
+        assert_eq!((status, &answer["code"]), (400, &code), "{name}");
+    }
+    good(&mut client, ("PATCH", SETTINGS), json!({"searchableAttributes": ["title", "later", "never"]}));
+    assert_eq!(ids(&found(&mut client, search("later"))), [6]);
+    assert_eq!(ids(&found(&mut client, search("never"))), Vec::<u64>::new());
+}
+
+#[test]
+fn filter_of_a_fetch_is_ignored() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({"filterableAttributes": ["kind"]}));
+    let body = json!({"ids": [1, 2, 3, 77], "filter": "kind = a", "limit": 1, "offset": 1});
+    let answer = good(&mut client, ("POST", "/indexes/films/documents/fetch"), body);
+    assert_eq!((answer["total"].clone(), answer["results"][0]["id"].clone()), (json!(2), json!(3)));
+    let answer = good(&mut client, ("POST", "/indexes/films/documents/fetch"), json!({"ids": [5, 1]}));
+    assert_eq!(answer["total"], 2);
+}
