@@ -53,10 +53,8 @@ fn check_content_type(request: &Request<'_>, route: &Route) -> Result<(), Fault>
     let Some(field) = request.headers.get("content-type").filter(|_| !request.body.is_empty()) else {
         return Ok(());
     };
-    let has_documents = matches!(
-        route,
-        Route::Index { action: Action::ReplaceDocuments | Action::UpdateDocuments, .. }
-    );
+    let has_documents =
+        matches!(route, Route::Index { action: Action::ReplaceDocuments | Action::UpdateDocuments, .. });
     let accepted: &[&str] =
         if has_documents { &["application/json", "application/x-ndjson"] } else { &["application/json"] };
     let name = field.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();

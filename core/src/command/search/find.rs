@@ -241,11 +241,7 @@ pub(super) fn own_changes(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Ow
 ///
 /// # Errors
 /// The engine's; or there are more documents than such an answer may have.
-pub(super) fn own_changes_and(
-    ctx: &mut Context<'_, '_>,
-    index: &Index,
-    unmapped: &[Vec<u8>],
-) -> Result<Own> {
+pub(super) fn own_changes_and(ctx: &mut Context<'_, '_>, index: &Index, unmapped: &[Vec<u8>]) -> Result<Own> {
     let mut own = Own::default();
     if ctx.txn.is_unchanged() && unmapped.is_empty() {
         return Ok(own);

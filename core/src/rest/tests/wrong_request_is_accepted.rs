@@ -139,9 +139,11 @@ fn body_of_another_type_is_taken_for_documents() {
     }
     assert_eq!(code("POST", search, &[]).0, 200);
     assert_eq!(code("DELETE", "/indexes/films", &[("content-type", "application/json")]).0, 200);
-    for (path, name) in
-        [(documents, "text/csv"), (documents, "application/x-www-form-urlencoded"), (search, "application/x-ndjson")]
-    {
+    for (path, name) in [
+        (documents, "text/csv"),
+        (documents, "application/x-www-form-urlencoded"),
+        (search, "application/x-ndjson"),
+    ] {
         let (status, body) = code("POST", path, &[("content-type", name)]);
         assert_eq!(status, 415, "{path} {name}");
         assert!(body.contains("invalid_content_type"), "{body}");

@@ -6,7 +6,7 @@ use super::Result;
 use crate::command::Context;
 use crate::search::bits::Bits;
 use crate::search::dialect::fault::Fault;
-use crate::search::dialect::request::{Part, Search, Sort, SortBy, Strategy as Wanted, parts};
+use crate::search::dialect::request::{Part, Search, Sort, SortBy, Strategy as Wanted, known, parts};
 use crate::search::dialect::settings::{
     BuiltIn, Rule, Settings, attribute_of_text, is_attribute_of, number_field, seen, tag_field,
 };
@@ -281,15 +281,15 @@ fn searched(schema: &Schema, names: &[String], uid: &str) -> Result<Vec<FieldId>
             }
         }
         if fields.len() == count {
-            let known = seen(schema).join(", ");
+            let known = known("searchable attributes", &seen(schema));
             let message = [
                 "Index `",
                 uid,
                 "`: Attribute `",
                 name,
-                "` is not searchable by itself. Available searchable attributes are: `",
+                "` is not searchable by itself. ",
                 &known,
-                "`. Name others in the setting `searchableAttributes`.",
+                " Name others in the setting `searchableAttributes`.",
             ];
             return Err(Fault::new("invalid_search_attributes_to_search_on", message.concat()).into());
         }

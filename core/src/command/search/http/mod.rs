@@ -204,11 +204,17 @@ fn check_reader(ctx: &Context<'_, '_>, route: &Route) -> Result<()> {
         };
         Ok::<bool, CommandError>(may)
     };
-    if user.is_unrestricted() || may(&[command, key.as_bytes()])? || may(&[b"FT.HTTP", b"GET", b"", b"", b""])? {
+    if user.is_unrestricted()
+        || may(&[command, key.as_bytes()])?
+        || may(&[b"FT.HTTP", b"GET", b"", b"", b""])?
+    {
         return Ok(());
     }
     let command = String::from_utf8_lossy(command);
-    Err(CommandError::owned(format!("NOPERM FT.HTTP_RO shows this to those who may run {command} or FT.HTTP")).into())
+    Err(CommandError::owned(format!(
+        "NOPERM FT.HTTP_RO shows this to those who may run {command} or FT.HTTP"
+    ))
+    .into())
 }
 
 fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Action) -> Result<Answer> {

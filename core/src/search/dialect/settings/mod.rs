@@ -27,8 +27,8 @@ use known::Known;
 pub use known::{Filterable, Typos};
 pub use rules::{BuiltIn, Rule};
 pub use schema::{
-    ALL_TEXTS, FACTS, GEO, are_same, attribute_of_text, is_attribute_of, number_field, seen, tag_field, text_field,
-    words,
+    ALL_TEXTS, FACTS, GEO, are_same, attribute_of_text, is_attribute_of, number_field, seen, tag_field,
+    text_field, words,
 };
 pub use table::{SETTINGS, Setting};
 

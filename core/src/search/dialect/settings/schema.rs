@@ -130,7 +130,9 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     // An attribute may be called like an option.
     let mark = FIELD_MARK;
     let mut count = 1;
-    for Use { attribute, is_filtered, is_sorted } in uses(settings) {
+    let uses = uses(settings);
+    let has_positions = uses.iter().any(|other| other.attribute == GEO_ATTRIBUTE);
+    for Use { attribute, is_filtered, is_sorted } in uses {
         // Settings of before there was the limit may name more.
         if count + 3 + SEARCH_TEXT_FIELDS_MAX > SEARCH_FIELDS_MAX {
             break;
@@ -144,6 +146,10 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
             continue;
         }
         for (name, kind) in [(tag_field(&attribute), "TAG"), (number_field(&attribute), "NUMERIC")] {
+            // That of positions brings these numbers along.
+            if has_positions && kind == "NUMERIC" && matches!(attribute.as_str(), "_geo.lat" | "_geo.lng") {
+                continue;
+            }
             push(&[mark, &attribute, "AS", &name, kind]);
             if is_sorted {
                 push(&["SORTABLE"]);

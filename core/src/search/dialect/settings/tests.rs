@@ -183,7 +183,8 @@ fn sizes_of_two_requests_contradict_each_other() {
 
 #[test]
 fn attributes_beyond_the_limit_are_dropped() {
-    let names = |count: usize, name: &str| -> Vec<String> { (0..count).map(|at| format!("{name}{at}")).collect() };
+    let names =
+        |count: usize, name: &str| -> Vec<String> { (0..count).map(|at| format!("{name}{at}")).collect() };
     let (most, texts) = (schema::USES_MAX, crate::limits::SEARCH_TEXT_FIELDS_MAX);
     let code = |patch: Value| Settings::new(None, 7).update(&patch).map_err(|fault| fault.code);
     let filterable = |count: usize| json!({"filterableAttributes": names(count, "a")});
@@ -201,4 +202,14 @@ fn attributes_beyond_the_limit_are_dropped() {
     let geo = of(json!({"filterableAttributes": with_positions}));
     let schema = line(&geo, &names(texts, "t").iter().map(String::as_str).collect::<Vec<_>>());
     assert!(schema.contains(&format!(" AS number_a{} ", most - 2)) && schema.contains(" AS geo "));
+}
+
+#[test]
+fn field_of_positions_is_there_twice() {
+    let settings =
+        of(json!({"filterableAttributes": ["_geo.lat", "_geo"], "sortableAttributes": ["_geo.lng"]}));
+    let schema = line(&settings, &[]);
+    for name in [" AS number__geo.lat ", " AS number__geo.lng ", " AS tag__geo.lat ", " AS geo "] {
+        assert_eq!(schema.matches(name).count(), 1, "{name}: {schema}");
+    }
 }

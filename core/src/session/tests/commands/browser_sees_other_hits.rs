@@ -26,7 +26,11 @@ pub(super) fn settle(server: &Server<Bitcask>) {
 }
 
 /// The status and the body of an answer.
-pub(super) fn ask(client: &mut Client<'_>, (method, path, query): (&str, &str, &str), body: &Value) -> (u16, Value) {
+pub(super) fn ask(
+    client: &mut Client<'_>,
+    (method, path, query): (&str, &str, &str),
+    body: &Value,
+) -> (u16, Value) {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let reply = client.call(&["FT.HTTP", method, path, query, &body]);
     let status = reply.strip_prefix("*3 :").and_then(|rest| rest.get(..3)?.parse().ok());
@@ -192,8 +196,20 @@ fn stop_words_and_synonyms_hold_for_one_word_only() {
 #[test]
 fn attribute_is_taken_for_an_option() {
     const OPTIONS: [&str; 14] = [
-        "weight", "sortable", "noindex", "separator", "nostem", "withsuffixtrie", "indexempty", "indexmissing",
-        "casesensitive", "phonetic", "unf", "as", "\0,", "*",
+        "weight",
+        "sortable",
+        "noindex",
+        "separator",
+        "nostem",
+        "withsuffixtrie",
+        "indexempty",
+        "indexmissing",
+        "casesensitive",
+        "phonetic",
+        "unf",
+        "as",
+        "\0,",
+        "*",
     ];
     let machine = Simulation::new(1);
     let log = Log::default();
@@ -240,7 +256,7 @@ fn token_for_searches_reads_what_no_search_displays() {
     client.say("ACL SETUSER page on >p ~films:* +ft.http_ro");
     client.say("ACL SETUSER reader on >p %R~films:* +@read");
     client.say("ACL SETUSER half on >p ~films:* +ft.http_ro (~other:* +hgetall)");
-    let mut status = |user: &str, (method, path): (&str, &str)| {
+    let status = |user: &str, (method, path): (&str, &str)| {
         let mut client = Client::of(&server);
         assert_eq!(client.say(&format!("AUTH {user} p")), "+OK");
         let reply = client.call(&["FT.HTTP_RO", method, path, "", "{}"]);
