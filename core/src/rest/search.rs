@@ -8,7 +8,7 @@ use super::commands::{Arguments, Commands};
 use super::{Request, Response};
 use crate::resp::Value;
 use crate::search::dialect::fault::Fault;
-use crate::search::dialect::route::{is_of_dialect, route};
+use crate::search::dialect::route::{Action, Route, is_of_dialect, route};
 
 /// What is known of a request when its answer comes.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -27,6 +27,7 @@ pub(super) fn is_meant(request: &Request<'_>) -> bool {
 /// The command for a request with such a path. The error answers it at once.
 pub(super) fn read(request: &Request<'_>) -> Result<(Commands, Asked), Response> {
     let route = route(request.method, request.path).map_err(|fault| refuse(&fault))?;
+    check_content_type(request, &route).map_err(|fault| refuse(&fault))?;
     let command: &[u8] = if route.changes() { b"FT.HTTP" } else { b"FT.HTTP_RO" };
     let method = if request.method == "HEAD" { "GET" } else { request.method };
     // A token that stands among the parameters is no parameter of the dialect.
@@ -42,6 +43,32 @@ pub(super) fn read(request: &Request<'_>) -> Result<(Commands, Asked), Response>
     commands.push(&mut arguments, None);
     let known = request.headers.get("if-none-match").unwrap_or_default().to_vec();
     Ok((commands, Asked { is_get: method == "GET", known }))
+}
+
+/// Whether a body is of a type that the dialect reads. Without a type it is taken for JSON.
+///
+/// # Errors
+/// It is of another.
+fn check_content_type(request: &Request<'_>, route: &Route) -> Result<(), Fault> {
+    let Some(field) = request.headers.get("content-type").filter(|_| !request.body.is_empty()) else {
+        return Ok(());
+    };
+    let has_documents =
+        matches!(route, Route::Index { action: Action::ReplaceDocuments | Action::UpdateDocuments, .. });
+    let accepted: &[&str] =
+        if has_documents { &["application/json", "application/x-ndjson"] } else { &["application/json"] };
+    let name = field.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+    if accepted.iter().any(|accepted| name.eq_ignore_ascii_case(accepted.as_bytes())) {
+        return Ok(());
+    }
+    let message = [
+        "The Content-Type `",
+        &String::from_utf8_lossy(name),
+        "` is invalid. Accepted values for the Content-Type header are: `",
+        &accepted.join("`, `"),
+        "`",
+    ];
+    Err(Fault::new("invalid_content_type", message.concat()))
 }
 
 /// An error as these clients know it.

@@ -5,6 +5,10 @@
 
 use super::text::Language;
 
+/// A word before a field among the words of a stored definition: those of the field before have ended, so that a field may be called like
+/// an option. A client's words have none.
+pub const FIELD_MARK: &str = "\0,";
+
 /// The number of a field in its schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldId(pub u16);

@@ -412,8 +412,17 @@ const flows = {
     same(await found(index, 'matrix'), [1, 2]);
     same((await page.multiSearch({ queries: [{ indexUid: 'films', q: 'alien' }] })).results[0].hits.length, 1);
     same((await index.searchForFacetValues({ facetName: 'genres', facetQuery: 'h' })).facetHits[0].value, 'Horror');
-    same((await page.getIndexes()).results.map(({ uid }) => uid), ['films']);
     const denied = (promise) => refused(promise, 403, 'invalid_api_key');
+    await denied(page.getIndexes());
+    await denied(index.getDocument(1));
+    await denied(index.getDocuments({ ids: [1] }));
+    await denied(index.getSettings());
+    await denied(index.getStats());
+    await command('ACL', 'SETUSER', 'page', '+@read');
+    same((await page.getIndexes()).results.map(({ uid }) => uid), ['films']);
+    same((await index.getDocument(1)).id, 1);
+    same((await index.getStats()).numberOfDocuments, FILMS.length);
+    await command('ACL', 'SETUSER', 'page', '-@read', '+ft.http_ro');
     await denied(page.index('secrets').search('hidden'));
     await denied(page.multiSearch({ queries: [{ indexUid: 'films' }, { indexUid: 'secrets' }] }));
     await denied(index.addDocuments([{ id: 9 }]));
@@ -424,7 +433,7 @@ const flows = {
     await denied(new Meilisearch({ host: HOST, apiKey: 'page:wrong' }).index('films').search('x'));
     await denied(new Meilisearch({ host: HOST, apiKey: 'wrong' }).index('films').search('x'));
     await refused(new Meilisearch({ host: HOST }).index('films').search('x'), 401, 'missing_authorization_header');
-    same((await index.getStats()).numberOfDocuments, FILMS.length);
+    same((await client.index('films').getStats()).numberOfDocuments, FILMS.length);
     await command('ACL', 'DELUSER', 'page');
   },
 

@@ -1,17 +1,16 @@
 //! FT.CREATE, FT.ALTER, FT.DROPINDEX, FT._LIST, aliases and synonyms: what makes and changes indexes.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::indexes::{forget, index_of, keep};
 use super::stage::{present, update};
-use super::{create, maps};
+use super::{create, keys, maps};
 use crate::acl::{Denial, Reason};
 use crate::command::admission;
 use crate::command::args::{is_option, quoted};
 use crate::command::{CommandError, Context, Outcome};
-use crate::engine::{CATALOG, SubWalk, Want};
 use crate::limits::{SEARCH_INDEXES_MAX, SEARCH_NAME_MAX_BYTES, SEARCH_SYNONYMS_MAX};
+use crate::search::schema::FIELD_MARK;
 use crate::search::text::fold_part;
 use crate::server::search::{Contents, Definition, Index, Progress};
 
@@ -82,6 +81,7 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if set.len() >= SEARCH_INDEXES_MAX {
         return Err(CommandError::owned(format!("there are {SEARCH_INDEXES_MAX} indexes at most")));
     }
+    create::check_unmarked(words)?;
     let mut definition = create::parse(name, ctx.db(), words)?;
     definition.number = ctx.shared.search.next_number();
     let progress =
@@ -118,7 +118,9 @@ pub(super) fn alter(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         return Err(CommandError::text("No fields provided"));
     }
     let old = &index.definition;
-    let words: Vec<&[u8]> = old.words.iter().map(Vec::as_slice).chain(fields.iter().copied()).collect();
+    create::check_unmarked(fields)?;
+    let words = old.words.iter().map(Vec::as_slice);
+    let words: Vec<&[u8]> = words.chain([FIELD_MARK.as_bytes()]).chain(fields.iter().copied()).collect();
     let parsed = create::parse(&old.name, old.db, &words)?;
     let definition = Definition {
         number: old.number,
@@ -157,18 +159,8 @@ pub(super) fn drop(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 /// The engine's.
 pub(crate) fn drop_index(ctx: &mut Context<'_, '_>, index: &Arc<Index>, with_documents: bool) -> Outcome {
     if with_documents {
-        ctx.expect_work(index.contents.facts().documents)?;
-        for map in index.maps.iter() {
-            let mut keys = Vec::new();
-            if ctx.txn.root(CATALOG, map)?.is_some() {
-                ctx.txn.sub_scan(CATALOG, map, SubWalk::all(Want::Subkeys), &mut |key, _| {
-                    keys.push(key.to_vec());
-                    ControlFlow::Continue(())
-                })?;
-            }
-            for key in keys {
-                ctx.txn.remove(index.definition.db, &key)?;
-            }
+        for key in keys::all(ctx, index)? {
+            ctx.txn.remove(index.definition.db, &key)?;
         }
     }
     maps::clear(ctx.txn, index)?;

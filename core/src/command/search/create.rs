@@ -8,7 +8,7 @@ use crate::engine::{Db, Kind};
 use crate::limits::{SEARCH_FIELDS_MAX, SEARCH_TEXT_FIELDS_MAX, SEARCH_VECTOR_MAX_DIMENSION};
 use crate::resp::{parse_f64, parse_i64};
 use crate::search::expression::Expression;
-use crate::search::schema::{Analyzer, Field, FieldKind, Metric, Number, Schema, VectorOptions};
+use crate::search::schema::{Analyzer, FIELD_MARK, Field, FieldKind, Metric, Number, Schema, VectorOptions};
 use crate::search::sorted;
 use crate::search::text::{Language, fold_part};
 use crate::server::search::{Definition, Filter, Hints, Synonyms};
@@ -39,6 +39,15 @@ impl<'w> Words<'w> {
         is_it
     }
 
+    /// Passes the next word if it is this one to the byte.
+    fn pass(&mut self, word: &[u8]) {
+        if let Some(([first], rest)) = self.left.split_at_checked(1)
+            && *first == word
+        {
+            self.left = rest;
+        }
+    }
+
     fn value(&mut self, of: &str) -> Result<&'w [u8]> {
         self.next().ok_or_else(|| bad_arguments(of, "Expected an argument, but none provided"))
     }
@@ -67,7 +76,8 @@ fn bad_arguments(of: &str, why: &str) -> CommandError {
     CommandError::owned(format!("Bad arguments for {of}: {why}"))
 }
 
-/// The definition of an index from the words behind its name.
+/// The definition of an index from the words behind its name. A [`FIELD_MARK`] before a field says that the words of the field before have
+/// ended: a field may be called like an option.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -120,11 +130,23 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
         return Err(CommandError::text("Fields arguments are missing"));
     }
     while !words.left.is_empty() {
-        // FT.ALTER leaves its words behind those of FT.CREATE.
+        // FT.ALTER leaves its words behind those of FT.CREATE and a mark.
+        words.pass(FIELD_MARK.as_bytes());
         add_field(&mut words, &mut schema)?;
     }
     definition.schema = Arc::new(schema);
     Ok(definition)
+}
+
+/// Whether a client's words have no [`FIELD_MARK`].
+///
+/// # Errors
+/// They have one.
+pub(super) fn check_unmarked(words: &[&[u8]]) -> Result<()> {
+    match words.contains(&FIELD_MARK.as_bytes()) {
+        true => Err(CommandError::text("Invalid field name: it stands between fields in the store")),
+        false => Ok(()),
+    }
 }
 
 /// Reads one option of FT.CREATE before SCHEMA.

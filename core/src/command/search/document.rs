@@ -70,6 +70,19 @@ pub(super) fn try_read(
     Ok(source.map(|source| Some(prepare(&definition.schema, &source))).ok_or(Unindexable))
 }
 
+/// Whether a key is a document of an index.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn is_one(txn: &mut Txn<'_>, index: &Index, (db, key): (Db, &[u8])) -> Result<bool> {
+    let definition = &index.definition;
+    // With settings, nothing keeps a hash out.
+    if definition.settings.is_some() {
+        return Ok(txn.root(db, key)?.is_some_and(|root| root.kind == Kind::Hash));
+    }
+    Ok(read(txn, index, (db, key), 0)?.is_some())
+}
+
 /// The document of an index of the HTTP dialect: fields are paths into attributes, and nothing keeps a document out.
 fn read_by_settings(
     txn: &mut Txn<'_>,

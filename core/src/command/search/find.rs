@@ -1,6 +1,7 @@
 //! What FT.SEARCH, FT.AGGREGATE and their like share: a query is parsed, and the parts of the index are asked at one moment.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::document;
@@ -249,19 +250,35 @@ pub(super) struct Own {
 /// # Errors
 /// The engine's.
 pub(super) fn own_changes(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Own> {
+    own_changes_and(ctx, index, &[])
+}
+
+/// The same, together with the documents of keys that the index does not have yet.
+///
+/// # Errors
+/// The engine's; or there are more documents than such an answer may have.
+pub(super) fn own_changes_and(ctx: &mut Context<'_, '_>, index: &Index, unmapped: &[Vec<u8>]) -> Result<Own> {
     let mut own = Own::default();
-    if ctx.txn.is_unchanged() {
+    if ctx.txn.is_unchanged() && unmapped.is_empty() {
         return Ok(own);
     }
     let changed = ctx.txn.changed();
-    ctx.expect_work(changed.len() as u64)?;
-    let mut id = DocumentId::MAX - changed.len() as DocumentId;
-    for changed in changed.iter().filter(|changed| index.covers(changed.db, &changed.key)) {
-        let map = maps::map_of(index, ctx.admin, &changed.key);
-        own.without.extend(maps::entry(ctx.txn, map, &changed.key)?.map(|entry| entry.id));
-        if let Some(prepared) = document::read(ctx.txn, index, (changed.db, &changed.key), id)? {
-            // One transaction has less than a delta holds.
-            let _ = own.delta.get_or_insert_with(Delta::new).add(&prepared);
+    let mut keys: Vec<&[u8]> = changed
+        .iter()
+        .filter(|changed| index.covers(changed.db, &changed.key))
+        .map(|changed| &*changed.key)
+        .collect();
+    let has_changed: BTreeSet<&[u8]> = keys.iter().copied().collect();
+    keys.extend(unmapped.iter().map(Vec::as_slice).filter(|key| !has_changed.contains(key)));
+    ctx.expect_work(keys.len() as u64)?;
+    let mut id = DocumentId::MAX - keys.len() as DocumentId;
+    for key in keys {
+        let map = maps::map_of(index, ctx.admin, key);
+        own.without.extend(maps::entry(ctx.txn, map, key)?.map(|entry| entry.id));
+        if let Some(prepared) = document::read(ctx.txn, index, (index.definition.db, key), id)? {
+            own.delta.get_or_insert_with(Delta::new).add(&prepared).map_err(|_| {
+                CommandError::text("too many documents are not indexed yet for a search in this transaction")
+            })?;
             id += 1;
         }
     }

@@ -14,6 +14,7 @@ mod http;
 mod indexes;
 mod info;
 mod instant;
+mod keys;
 mod maps;
 mod marks;
 mod open;

@@ -120,3 +120,32 @@ fn too_many_commands() {
 fn too_large_a_body() {
     assert_eq!(Response::body_too_large().status, 413);
 }
+
+#[test]
+fn body_of_another_type_is_taken_for_documents() {
+    let code = |method: &str, path: &str, content_type: &[(&str, &str)]| match ask_with(
+        content_type,
+        false,
+        method,
+        path,
+        "[]",
+    ) {
+        Ok(_) => (200, String::new()),
+        Err(response) => shown(&response),
+    };
+    let (documents, search) = ("/indexes/films/documents", "/indexes/films/search");
+    for name in ["application/json", "Application/JSON; charset=utf-8", "application/x-ndjson"] {
+        assert_eq!(code("POST", documents, &[("content-type", name)]).0, 200, "{name}");
+    }
+    assert_eq!(code("POST", search, &[]).0, 200);
+    assert_eq!(code("DELETE", "/indexes/films", &[("content-type", "application/json")]).0, 200);
+    for (path, name) in [
+        (documents, "text/csv"),
+        (documents, "application/x-www-form-urlencoded"),
+        (search, "application/x-ndjson"),
+    ] {
+        let (status, body) = code("POST", path, &[("content-type", name)]);
+        assert_eq!(status, 415, "{path} {name}");
+        assert!(body.contains("invalid_content_type"), "{body}");
+    }
+}

@@ -116,6 +116,34 @@ impl Route {
     }
 }
 
+/// What an answer shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// Hits, with the attributes that the settings display, and nothing about the index.
+    Hits,
+    /// Whole documents, also attributes that no search displays.
+    Documents,
+    /// Settings, numbers and names of indexes.
+    Indexes,
+}
+
+impl Route {
+    /// What the answer to a route that changes nothing shows.
+    pub fn shows(&self) -> Shows {
+        let Route::Index { action, .. } = self else {
+            return match self {
+                Route::Health | Route::Version | Route::MultiSearch => Shows::Hits,
+                _ => Shows::Indexes,
+            };
+        };
+        match action {
+            Action::Search | Action::SearchByParameters | Action::FacetSearch => Shows::Hits,
+            Action::ListDocuments | Action::FetchDocuments | Action::Document(_) => Shows::Documents,
+            _ => Shows::Indexes,
+        }
+    }
+}
+
 /// What a path names, before the method says what to do with it.
 const NAMES: [&str; 16] = [
     "health",

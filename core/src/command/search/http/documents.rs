@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Answer, Asked, Failed, Result, accept, indexes, keys_of, lock_all, look_up, open};
+use super::{
+    Answer, Asked, Failed, Result, accept, check_open, has_documents, indexes, lock_all, look_up, open,
+};
 use crate::command::search::find::{self, Ended};
-use crate::command::search::{admin, stage::present};
-use crate::command::{Context, hash::listpack_limits};
+use crate::command::search::{admin, keys, stage::present};
+use crate::command::{CommandError, Context, hash::listpack_limits};
 use crate::data::hash;
 use crate::engine::{Kind as KeyKind, SubWalk, Want};
+use crate::limits::SEARCH_HTTP_REINDEXED_AT_ONCE;
 use crate::search::dialect::document::{Document, Primary, parse_documents, primary_key};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::filter::Filter;
@@ -80,7 +83,10 @@ fn add_all(
         }
     };
     let skips_creation = asked.truth("skipCreation", "bad_request")?;
-    let has_documents = found.as_ref().is_some_and(|(index, _)| index.contents.facts().documents > 0);
+    let has_documents = match &found {
+        Some((index, _)) => has_documents(ctx, index)?,
+        None => false,
+    };
     let primary = Primary { current, asked: asked.parameter("primaryKey"), has_documents };
     let primary = primary_key(primary, documents)?;
     let mut ids = Vec::with_capacity(documents.len());
@@ -93,6 +99,7 @@ fn add_all(
     if found.as_ref().is_some_and(|(index, _)| index.definition.schema.find(GEO.as_bytes()).is_some()) {
         documents.iter().zip(&ids).try_for_each(|(document, id)| document.check_position(id))?;
     }
+    check_kinds(ctx, uid, &ids)?;
     prepare(ctx, uid, found, (primary, has_documents), documents)?;
     let db = ctx.db();
     for (document, id) in documents.iter().zip(&ids) {
@@ -114,6 +121,20 @@ fn add_all(
     Ok(())
 }
 
+/// Whether the keys of documents are free, or hashes. Asked before anything is changed.
+///
+/// # Errors
+/// One holds a value of another type, which no document replaces.
+fn check_kinds(ctx: &mut Context<'_, '_>, uid: &str, ids: &[String]) -> Result<()> {
+    let db = ctx.db();
+    for id in ids {
+        if ctx.txn.root(db, &key_of(uid, id))?.is_some_and(|root| root.kind != KeyKind::Hash) {
+            return Err(CommandError::WRONG_TYPE.into());
+        }
+    }
+    Ok(())
+}
+
 /// Makes the index that documents go to, or gives it the primary key and the fields that its first documents tell.
 fn prepare(
     ctx: &mut Context<'_, '_>,
@@ -130,7 +151,9 @@ fn prepare(
     let known = names.len();
     if !has_documents && settings.searchable().is_none() {
         for (name, _) in documents.iter().flat_map(|document| &document.attributes) {
-            if names.len() < crate::limits::SEARCH_TEXT_FIELDS_MAX && !names.contains(name) {
+            // An asterisk stands for all attributes, and the field of all those has the words of one that is called so.
+            let is_new = name != "*" && !names.contains(name);
+            if names.len() < crate::limits::SEARCH_TEXT_FIELDS_MAX && is_new {
                 names.push(name.clone());
             }
         }
@@ -148,7 +171,7 @@ fn prepare(
     }
 }
 
-/// The index that documents are deleted from.
+/// The index that documents are deleted from. By their keys, they are deleted while it is being read, too.
 fn open_to_delete(
     ctx: &Context<'_, '_>,
     asked: &Asked<'_>,
@@ -191,7 +214,7 @@ pub(super) fn delete_all(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str
     let result = match open_to_delete(ctx, asked, uid) {
         Ok((index, _)) => {
             lock_all(ctx)?;
-            let keys = keys_of(ctx, &index)?;
+            let keys = keys::all(ctx, &index)?;
             remove(ctx, &keys)
         }
         Err(failed) => Err(failed),
@@ -206,12 +229,15 @@ pub(super) fn delete_by_filter(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid
     let filter = filter.ok_or_else(|| Fault::new("missing_document_filter", "Missing field `filter`"))?;
     let result = match open_to_delete(ctx, asked, uid) {
         Ok((index, settings)) => {
+            check_open(&index)?;
             // All that is found must still be there when it is deleted.
             lock_all(ctx)?;
+            let unmapped = unmapped(ctx, &index)?;
             let node =
                 filter.node(&index.definition.schema, settings.filterable(), "invalid_document_filter");
             node.map_err(Into::into).and_then(|node| {
-                let (_, keys) = matching(ctx, &index, node, 0, usize::MAX)?;
+                let asked = plain(ctx, &index, node);
+                let (_, keys) = matching(ctx, (&index, &unmapped), &asked, 0, usize::MAX)?;
                 remove(ctx, &keys)
             })
         }
@@ -220,17 +246,33 @@ pub(super) fn delete_by_filter(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid
     accept(ctx, Kind::Deletion, uid, result)
 }
 
-/// How many documents match, and the keys of some of them in the order in which they came.
+/// The documents that an index lacks since upkeep has not looked at them yet.
+///
+/// # Errors
+/// There are too many to be indexed for one request.
+fn unmapped(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<Vec<u8>>> {
+    if index.definition.is_scanned {
+        return Ok(Vec::new());
+    }
+    let keys = keys::unmapped(ctx, index)?;
+    if keys.len() > SEARCH_HTTP_REINDEXED_AT_ONCE {
+        let message = "The documents are being indexed; ask again once the task of that has ended.";
+        return Err(Fault::new("index_not_accessible", message).into());
+    }
+    Ok(keys)
+}
+
+/// How many documents match, and the keys of some of them in the order in which they came. The
+/// index does not know the documents of some keys yet.
 fn matching(
     ctx: &mut Context<'_, '_>,
-    index: &Arc<Index>,
-    root: Node,
+    (index, unmapped): (&Arc<Index>, &[Vec<u8>]),
+    asked: &find::Asked,
     offset: usize,
     count: usize,
 ) -> Result<(u64, Vec<Vec<u8>>)> {
-    let asked = plain(ctx, index, root);
-    let own = find::own_changes(ctx, index)?;
-    let found = find::evaluate(ctx, index, (&asked, &own), |views, found| {
+    let own = find::own_changes_and(ctx, index, unmapped)?;
+    let found = find::evaluate(ctx, index, (asked, &own), |views, found| {
         let key = |matched: find::Matched| {
             let mut key = Vec::new();
             views.get(matched.hit.view)?.part.key(matched.hit.place, &mut key);
@@ -355,11 +397,11 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
         None => Clause::All.into(),
     };
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let (total, keys) = match &wanted.ids {
-        Some(ids) => {
+    let ids = wanted.ids.map(|ids| ids.iter().map(|id| key_of(uid, id)).collect::<Vec<_>>());
+    let (total, keys) = match ids {
+        Some(all) if wanted.filter.is_none() => {
             let mut keys: Vec<Vec<u8>> = Vec::new();
-            for id in ids {
-                let key = key_of(uid, id);
+            for key in all {
                 if ctx.txn.root(ctx.client.db, &key)?.is_some() && !keys.contains(&key) {
                     keys.push(key);
                 }
@@ -367,7 +409,10 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
             let part = keys.iter().skip(size(wanted.offset)).take(size(wanted.limit)).cloned().collect();
             (keys.len() as u64, part)
         }
-        None => matching(ctx, &index, root, size(wanted.offset), size(wanted.limit))?,
+        ids => {
+            let asked = find::Asked { keys: ids, ..plain(ctx, &index, root) };
+            matching(ctx, (&index, &[]), &asked, size(wanted.offset), size(wanted.limit))?
+        }
     };
     ctx.expect_work(keys.len() as u64)?;
     let fields = wanted.fields.filter(|names| !names.iter().any(|name| name == "*"));

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, Result, accept, good, keys_of, lock_all, look_up, open};
+use super::{Answer, Asked, Result, accept, good, has_documents, lock_all, look_up, open};
 use crate::acl::{Denial, Reason};
 use crate::command::search::indexes::{forget, index_of, keep};
 use crate::command::search::stage::present;
-use crate::command::search::{admin, create as definitions, maps};
+use crate::command::search::{admin, create as definitions, keys, maps};
 use crate::command::{Context, admission};
 use crate::limits::{SEARCH_HTTP_REINDEXED_AT_ONCE, SEARCH_INDEXES_MAX};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::route::check_uid;
-use crate::search::dialect::settings::{Setting, Settings, seen, words};
+use crate::search::dialect::settings::{Setting, Settings, are_same, seen, words};
 use crate::search::dialect::shape::{self, Shape};
 use crate::search::dialect::task::Kind;
 use crate::search::dialect::time::rfc3339;
@@ -162,19 +162,19 @@ pub(super) fn replace(
     lock_all(ctx)?;
     let old = &index.definition;
     let uid = String::from_utf8_lossy(&old.name).into_owned();
-    if words(&uid, settings, seen) == old.words {
+    if are_same(&words(&uid, settings, seen), &old.words) {
         let definition = Definition { settings: Some(Arc::new(settings.clone())), ..old.clone() };
         let index = Arc::new(index.with(definition));
         keep(ctx, index.clone())?;
         return Ok(index);
     }
-    let keys = keys_of(ctx, index)?;
+    let mut definition = defined(ctx, &uid, settings, seen)?;
+    let keys = keys::mapped(ctx, index)?;
     let is_at_once = keys.len() <= SEARCH_HTTP_REINDEXED_AT_ONCE;
     // Keys that upkeep has not looked at yet are still to come.
     let is_scanned = is_at_once && old.is_scanned;
     maps::clear(ctx.txn, index)?;
     forget(ctx, index)?;
-    let mut definition = defined(ctx, &uid, settings, seen)?;
     definition.aliases.clone_from(&old.aliases);
     definition.synonyms = old.synonyms.clone();
     definition.is_scanned = is_scanned;
@@ -198,9 +198,13 @@ pub(super) fn replace(
 
 pub(super) fn update(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
     let (_, primary_key) = members(asked)?;
-    let result = change(ctx, asked, uid, false, &mut |index, settings| {
+    let has_documents = match look_up(ctx, uid) {
+        Some((index, _)) if primary_key.is_some() => has_documents(ctx, &index)?,
+        _ => false,
+    };
+    let result = change(ctx, asked, uid, false, &mut |settings| {
         let is_other = primary_key.is_some() && settings.primary_key != primary_key;
-        if is_other && index.contents.facts().documents > 0 {
+        if is_other && has_documents {
             let current = settings.primary_key.as_deref().unwrap_or_default();
             let message = ["Index `", uid, "`: Index already has a primary key: `", current, "`."];
             return Err(Fault::new("index_primary_key_already_exists", message.concat()));
@@ -231,23 +235,26 @@ fn change(
     asked: &Asked<'_>,
     uid: &str,
     makes: bool,
-    edit: &mut dyn FnMut(&Index, &mut Settings) -> std::result::Result<(), Fault>,
+    edit: &mut dyn FnMut(&mut Settings) -> std::result::Result<(), Fault>,
 ) -> Result<()> {
     let index = match look_up(ctx, uid) {
         Some((index, _)) => {
             admin::check_access(ctx, &index, asked.args, true)?;
-            index
+            Some(index)
         }
         None if makes && present(ctx).find(ctx.db(), uid.as_bytes()).is_none() => {
             check_new(ctx, asked, uid)?;
-            make(ctx, uid, &Settings::new(None, ctx.now_ms()), &[])?
+            None
         }
         None => return Err(Fault::index_not_found(uid).into()),
     };
-    let before = index.definition.settings.clone().unwrap_or_default();
-    let mut settings = Settings::clone(&before);
-    edit(&index, &mut settings)?;
-    if settings == *before {
+    let before = index.as_ref().and_then(|index| index.definition.settings.as_deref().cloned());
+    let before = before.unwrap_or_else(|| Settings::new(None, ctx.now_ms()));
+    let mut settings = before.clone();
+    // Before an index is made: a request that is refused changes nothing.
+    edit(&mut settings)?;
+    let Some(index) = index else { return make(ctx, uid, &settings, &[]).map(drop) };
+    if settings == before {
         return Ok(());
     }
     settings.updated_at_ms = ctx.now_ms();
@@ -272,7 +279,7 @@ pub(super) fn update_settings(
     setting: Option<&'static Setting>,
 ) -> Result<Answer> {
     let patch = shape::parse(asked.body)?;
-    let result = change(ctx, asked, uid, true, &mut |_, settings| match setting {
+    let result = change(ctx, asked, uid, true, &mut |settings| match setting {
         Some(setting) => settings.set(setting, &patch),
         None => settings.update(&patch),
     });
@@ -285,7 +292,7 @@ pub(super) fn reset_settings(
     uid: &str,
     setting: Option<&'static Setting>,
 ) -> Result<Answer> {
-    let result = change(ctx, asked, uid, false, &mut |_, settings| {
+    let result = change(ctx, asked, uid, false, &mut |settings| {
         match setting {
             Some(setting) => settings.set(setting, &Value::Null)?,
             None => settings.reset_all(),

@@ -6,9 +6,9 @@ use super::Result;
 use crate::command::Context;
 use crate::search::bits::Bits;
 use crate::search::dialect::fault::Fault;
-use crate::search::dialect::request::{Part, Search, Sort, SortBy, Strategy as Wanted, parts};
+use crate::search::dialect::request::{Part, Search, Sort, SortBy, Strategy as Wanted, known, parts};
 use crate::search::dialect::settings::{
-    ALL_TEXTS, BuiltIn, Rule, Settings, attribute_of_text, is_attribute_of, number_field, tag_field,
+    BuiltIn, Rule, Settings, attribute_of_text, is_attribute_of, number_field, seen, tag_field,
 };
 use crate::search::evaluate::Meter;
 use crate::search::instant::{self, SortKey, Strategy, Typos, Weights};
@@ -64,7 +64,9 @@ impl Meant {
         if let Some(filter) = &search.filter {
             meant.conditions.push(filter.node(schema, settings.filterable(), "invalid_search_filter")?);
         }
-        meant.fields = search.searched.as_ref().map(|names| searched(schema, names));
+        if let Some(names) = &search.searched {
+            meant.fields = Some(searched(schema, names, uid)?);
+        }
         let mut sort = Vec::new();
         for Sort { by, is_descending } in &search.sort {
             let SortBy::Attribute(attribute) = by else {
@@ -262,13 +264,16 @@ fn without_runs(words: &[String], runs: &[Vec<String>]) -> Vec<String> {
     kept
 }
 
-/// The text fields of attributes. One that has no field is looked for where such attributes are.
-fn searched(schema: &Schema, names: &[String]) -> Vec<FieldId> {
+/// The text fields of attributes.
+///
+/// # Errors
+/// One has none: documents had it after the index got its first ones, or never. The field of all such attributes would find words of others.
+fn searched(schema: &Schema, names: &[String], uid: &str) -> Result<Vec<FieldId>> {
     let mut fields = Vec::new();
     for name in names {
         let count = fields.len();
         for (field, number) in schema.fields.iter().zip(0..) {
-            let attribute = attribute_of_text(&field.name);
+            let attribute = attribute_of_text(&field.name).filter(|attribute| *attribute != "*");
             if attribute
                 .is_some_and(|attribute| is_attribute_of(name, attribute) || is_attribute_of(attribute, name))
             {
@@ -276,8 +281,18 @@ fn searched(schema: &Schema, names: &[String]) -> Vec<FieldId> {
             }
         }
         if fields.len() == count {
-            fields.extend(field(schema, ALL_TEXTS));
+            let known = known("searchable attributes", &seen(schema));
+            let message = [
+                "Index `",
+                uid,
+                "`: Attribute `",
+                name,
+                "` is not searchable by itself. ",
+                &known,
+                " Name others in the setting `searchableAttributes`.",
+            ];
+            return Err(Fault::new("invalid_search_attributes_to_search_on", message.concat()).into());
         }
     }
-    fields
+    Ok(fields)
 }

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! An index of this dialect is one of FT.CREATE's that has settings, so FT.INFO, FT.SEARCH and HSET see it, too. All that a request changes is
-//! one transaction with its answer. FT.HTTP_RO refuses what changes anything, so that a user with that command alone can only search.
+//! one transaction with its answer. FT.HTTP_RO refuses what changes anything, and a user with that command alone
+//! can only search: documents and settings are shown to those who may run HGETALL or FT.INFO, too.
 
 mod documents;
 mod indexes;
@@ -23,11 +24,11 @@ use serde_json::{Value, json};
 
 use super::admin::{check_access, check_engine};
 use super::stage::present;
-use super::{find, maps};
-use crate::command::{CommandError, Context, Outcome};
+use super::{find, keys};
+use crate::command::{CommandError, Context, Outcome, admission};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::request;
-use crate::search::dialect::route::{self, Action, Route};
+use crate::search::dialect::route::{self, Action, Route, Shows};
 use crate::search::dialect::settings::Settings;
 use crate::search::dialect::task;
 use crate::server::search::{Index, Progress};
@@ -148,6 +149,9 @@ fn answer(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Result<
     if !may_write && route.changes() {
         return Err(CommandError::text("NOPERM FT.HTTP_RO only reads").into());
     }
+    if !may_write {
+        check_reader(ctx, &route)?;
+    }
     if route.changes() {
         asked.refuse(&["customMetadata", "csvDelimiter"])?;
     }
@@ -176,6 +180,41 @@ fn answer(ctx: &mut Context<'_, '_>, args: &[&[u8]], may_write: bool) -> Result<
         }
         Route::Index { uid, action } => of_index(ctx, &asked, &uid, action),
     }
+}
+
+/// Whether the user may see what FT.HTTP_RO shows beyond hits. With that command alone, it may search: what else it sees is what other
+/// commands show, so it needs one of these, or FT.HTTP.
+///
+/// # Errors
+/// It has none of them.
+fn check_reader(ctx: &Context<'_, '_>, route: &Route) -> Result<()> {
+    let user = ctx.client.access.user();
+    let (command, key): (&[u8], _) = match (route.shows(), route) {
+        (Shows::Hits, _) => return Ok(()),
+        (Shows::Documents, Route::Index { uid, .. }) => (b"HGETALL", [uid, ":"].concat()),
+        (_, Route::Index { uid, .. }) => (b"FT.INFO", [uid, ":"].concat()),
+        _ => (b"FT._LIST", String::new()),
+    };
+    let may = |args: &[&[u8]]| {
+        let spec = admission::find(args)?;
+        // Names of indexes are about no keys.
+        let may = match key.is_empty() {
+            true => user.may_run(spec),
+            false => user.may_use_all((spec, args), key.as_bytes(), false),
+        };
+        Ok::<bool, CommandError>(may)
+    };
+    if user.is_unrestricted()
+        || may(&[command, key.as_bytes()])?
+        || may(&[b"FT.HTTP", b"GET", b"", b"", b""])?
+    {
+        return Ok(());
+    }
+    let command = String::from_utf8_lossy(command);
+    Err(CommandError::owned(format!(
+        "NOPERM FT.HTTP_RO shows this to those who may run {command} or FT.HTTP"
+    ))
+    .into())
 }
 
 fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Action) -> Result<Answer> {
@@ -210,9 +249,10 @@ fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Act
     }
 }
 
-/// An index of this dialect with its settings; None if there is none.
+/// An index of this dialect with its settings; None if there is none. An alias of FT.ALIASADD names none: documents have the name of their
+/// index in their keys.
 fn look_up(ctx: &Context<'_, '_>, uid: &str) -> Option<(Arc<Index>, Arc<Settings>)> {
-    let index = present(ctx).find(ctx.db(), uid.as_bytes()).cloned()?;
+    let index = present(ctx).named(ctx.db(), uid.as_bytes()).cloned()?;
     let settings = index.definition.settings.clone()?;
     Some((index, settings))
 }
@@ -229,10 +269,32 @@ fn open(
 ) -> Result<(Arc<Index>, Arc<Settings>)> {
     let (index, settings) = look_up(ctx, uid).ok_or_else(|| Fault::index_not_found(uid))?;
     check_access(ctx, &index, asked.args, writes)?;
+    check_open(&index)?;
+    Ok((index, settings))
+}
+
+/// Whether what an index says of its documents holds.
+///
+/// # Errors
+/// It is being read.
+fn check_open(index: &Index) -> Result<()> {
     if let Progress::Closed | Progress::Rebuilding { .. } = index.contents.progress() {
         return Err(Fault::new("index_not_accessible", "The index is being opened; ask again soon.").into());
     }
-    Ok((index, settings))
+    Ok(())
+}
+
+/// Whether an index has documents, also such as it has not counted yet.
+fn has_documents(ctx: &mut Context<'_, '_>, index: &Index) -> Result<bool> {
+    // One that is read again has lost some.
+    let is_read_again = matches!(index.contents.progress(), Progress::Closed | Progress::Rebuilding { .. });
+    if is_read_again || index.contents.facts().documents > 0 {
+        return Ok(true);
+    }
+    if !index.definition.is_scanned {
+        lock_all(ctx)?;
+    }
+    Ok(keys::has_uncounted(ctx, index)?)
 }
 
 /// Has the whole store locked, which is for changes of the set of indexes, and for all documents of one.
@@ -264,27 +326,4 @@ fn accept(ctx: &Context<'_, '_>, kind: task::Kind, uid: &str, result: Result<()>
     };
     let answer = task::accepted(kind, Some(uid), ending, ctx.now_ms());
     Ok((202, answer.to_string().into_bytes()))
-}
-
-/// The keys of all documents of an index.
-fn keys_of(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<Vec<u8>>> {
-    use crate::engine::{CATALOG, SubWalk, Want};
-    ctx.expect_work(index.contents.facts().documents)?;
-    let mut keys = Vec::new();
-    for map in index.maps.iter() {
-        if ctx.txn.root(CATALOG, map)?.is_some() {
-            ctx.txn.sub_scan(CATALOG, map, SubWalk::all(Want::Subkeys), &mut |key, _| {
-                keys.push(key.to_vec());
-                std::ops::ControlFlow::Continue(())
-            })?;
-        }
-    }
-    // Those that the transaction has added have no entries yet.
-    for changed in ctx.txn.changed().iter().filter(|changed| index.covers(changed.db, &changed.key)) {
-        let map = maps::map_of(index, ctx.admin, &changed.key);
-        if changed.new.is_some() && maps::entry(ctx.txn, map, &changed.key)?.is_none() {
-            keys.push(changed.key.to_vec());
-        }
-    }
-    Ok(keys)
 }

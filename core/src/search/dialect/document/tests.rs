@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::search::dialect::settings::{Settings, words};
-use crate::search::schema::{Field, FieldKind, Schema};
+use crate::search::schema::{FIELD_MARK, Field, FieldKind, Schema};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -148,6 +148,7 @@ fn schema(patch: serde_json::Value, seen: &[&str]) -> Schema {
     settings.update(&patch).expect("settings");
     let seen: Vec<String> = seen.iter().map(|name| (*name).to_owned()).collect();
     let words: Vec<String> = words("films", &settings, &seen).iter().map(|word| text(word)).collect();
+    let words: Vec<String> = words.into_iter().filter(|word| word != FIELD_MARK).collect();
     let mut words = words.iter().map(String::as_str).skip_while(|word| *word != "SCHEMA").skip(1).peekable();
     let mut schema = Schema::default();
     while let Some(path) = words.next() {

@@ -457,7 +457,8 @@ impl Search {
     }
 }
 
-fn known(what: &str, names: &[String]) -> String {
+/// The sentence of an error that says which attributes there are.
+pub fn known(what: &str, names: &[String]) -> String {
     if names.is_empty() {
         return ["This index does not have configured ", what, "."].concat();
     }

@@ -1,10 +1,15 @@
 //! What shapes cannot say of the values of settings.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::known::folded_words;
-use super::rules;
-use super::table::{FILTERABLE, FILTERABLE_SHAPE, RULES, SYNONYMS, Setting, TYPOS};
+use super::table::{
+    DISTINCT, FILTERABLE, FILTERABLE_SHAPE, RULES, SEARCHABLE, SORTABLE, SYNONYMS, Setting, TYPOS,
+};
+use super::{Settings, Typos, rules, schema};
+use crate::limits::SEARCH_TEXT_FIELDS_MAX;
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::shape;
 
@@ -15,15 +20,25 @@ use crate::search::dialect::shape;
 pub(super) fn check(setting: &Setting, value: &Value, path: &str) -> Result<(), Fault> {
     shape::check(value, setting.shape, path, setting.code)?;
     match setting.name {
-        RULES => rules::check(&shape::texts(value), path, setting.code),
-        FILTERABLE => filterable(value, path, setting.code),
+        RULES => {
+            let rules = shape::texts(value);
+            room(setting, &rules, schema::USES_MAX)?;
+            rules::check(&rules, path, setting.code)
+        }
+        FILTERABLE => {
+            let names = filterable(value, path, setting.code)?;
+            room(setting, &names, schema::USES_MAX)
+        }
+        SORTABLE => room(setting, &shape::texts(value), schema::USES_MAX),
+        SEARCHABLE => room(setting, &shape::texts(value), SEARCH_TEXT_FIELDS_MAX),
         SYNONYMS => synonyms(value),
-        TYPOS => typos(value, path, setting.code),
         _ => Ok(()),
     }
 }
 
-fn filterable(value: &Value, path: &str, code: &'static str) -> Result<(), Fault> {
+/// The attributes that are named.
+fn filterable(value: &Value, path: &str, code: &'static str) -> Result<Vec<String>, Fault> {
+    let mut all = Vec::new();
     let Value::Array(items) = value else { return Err(shape::wrong_type(value, "an array", path, code)) };
     for (at, item) in items.iter().enumerate() {
         let place = shape::element(path, at);
@@ -45,8 +60,9 @@ fn filterable(value: &Value, path: &str, code: &'static str) -> Result<(), Fault
                 &["The pattern `", shape::shorten(pattern), "` for attributes"].concat(),
             ));
         }
+        all.extend(names);
     }
-    Ok(())
+    Ok(all)
 }
 
 /// A word has synonyms that are words: the search puts each in the place of the other.
@@ -62,11 +78,49 @@ fn synonyms(value: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
-fn typos(value: &Value, path: &str, code: &'static str) -> Result<(), Fault> {
-    let sizes = value.get("minWordSizeForTypos");
-    let size = |name: &str| sizes.and_then(|sizes| sizes.get(name)).and_then(Value::as_u64);
-    let (one, two) = (size("oneTypo").unwrap_or(0), size("twoTypos").unwrap_or(255));
-    if one <= two && two <= 255 {
+/// Checks what a setting says together with what the others say.
+///
+/// # Errors
+/// It cannot be so.
+pub(super) fn check_whole(setting: &Setting, settings: &Settings, path: &str) -> Result<(), Fault> {
+    match setting.name {
+        FILTERABLE | SORTABLE | RULES | DISTINCT if schema::use_count(settings) > schema::USES_MAX => {
+            let most = itoa::Buffer::new().format(schema::USES_MAX).to_owned();
+            let message = [
+                "The attributes for filters, sorting, custom ranking rules and distinct are too many with `",
+                setting.name,
+                "`; an index has ",
+                &most,
+                " of them at most.",
+            ];
+            Err(Fault::new(setting.code, message.concat()))
+        }
+        TYPOS => typos(settings.typos(), path, setting.code),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a list names no more attributes than an index has fields for.
+fn room(setting: &Setting, names: &[String], most: usize) -> Result<(), Fault> {
+    let count = names.iter().collect::<BTreeSet<_>>().len();
+    if count <= most {
+        return Ok(());
+    }
+    let (mut counted, mut limit) = (itoa::Buffer::new(), itoa::Buffer::new());
+    let message = [
+        "`",
+        setting.name,
+        "` names ",
+        counted.format(count),
+        " attributes; an index has ",
+        limit.format(most),
+        " of them at most.",
+    ];
+    Err(Fault::new(setting.code, message.concat()))
+}
+
+fn typos(typos: &Typos, path: &str, code: &'static str) -> Result<(), Fault> {
+    if typos.one_from <= typos.two_from && typos.two_from <= 255 {
         return Ok(());
     }
     let message = [

@@ -27,8 +27,8 @@ use known::Known;
 pub use known::{Filterable, Typos};
 pub use rules::{BuiltIn, Rule};
 pub use schema::{
-    ALL_TEXTS, FACTS, GEO, attribute_of_text, is_attribute_of, number_field, seen, tag_field, text_field,
-    words,
+    ALL_TEXTS, FACTS, GEO, are_same, attribute_of_text, is_attribute_of, number_field, seen, tag_field,
+    text_field, words,
 };
 pub use table::{SETTINGS, Setting};
 
@@ -102,6 +102,7 @@ impl Settings {
             return Err(shape::wrong_type(patch, "an object", "", "bad_request"));
         };
         let mut changed = self.clone();
+        let mut settings = Vec::with_capacity(members.len());
         for (name, value) in members {
             let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
                 if matches!(name.as_str(), "foreignKeys" | "chat") && value.is_null() {
@@ -115,8 +116,12 @@ impl Settings {
                 ));
             };
             changed.set_at(setting, value, &[".", name].concat())?;
+            settings.push(setting);
         }
         changed.known = Known::of(&changed.given);
+        for setting in settings {
+            check::check_whole(setting, &changed, &[".", setting.name].concat())?;
+        }
         *self = changed;
         Ok(())
     }
@@ -124,10 +129,13 @@ impl Settings {
     /// Changes one setting; null makes it its default again.
     ///
     /// # Errors
-    /// It cannot be so.
+    /// It cannot be so; then nothing is changed.
     pub fn set(&mut self, setting: &'static Setting, value: &Value) -> Result<(), Fault> {
-        self.set_at(setting, value, "")?;
-        self.known = Known::of(&self.given);
+        let mut changed = self.clone();
+        changed.set_at(setting, value, "")?;
+        changed.known = Known::of(&changed.given);
+        check::check_whole(setting, &changed, "")?;
+        *self = changed;
         Ok(())
     }
 

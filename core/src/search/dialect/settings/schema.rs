@@ -15,7 +15,7 @@
 
 use super::{Filterable, Rule, Settings};
 use crate::limits::{SEARCH_FIELDS_MAX, SEARCH_TEXT_FIELDS_MAX};
-use crate::search::schema::{FieldKind, Schema};
+use crate::search::schema::{FIELD_MARK, FieldKind, Schema};
 
 /// The field of facts about attributes.
 pub const FACTS: &str = "facts";
@@ -65,6 +65,14 @@ pub fn seen(schema: &Schema) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
+/// Most attributes for filters, sorting and the like: each takes two fields, that of positions three, and texts are to have room.
+pub(super) const USES_MAX: usize = (SEARCH_FIELDS_MAX - SEARCH_TEXT_FIELDS_MAX - 4) / 2;
+
+/// How many attributes settings use outside of texts.
+pub(super) fn use_count(settings: &Settings) -> usize {
+    uses(settings).len()
+}
+
 /// What an attribute outside of texts is used for.
 struct Use {
     attribute: String,
@@ -102,8 +110,14 @@ fn uses(settings: &Settings) -> Vec<Use> {
     uses
 }
 
+/// Whether words mean the same schema. Those of an older version may lack marks between fields.
+pub fn are_same(words: &[Vec<u8>], others: &[Vec<u8>]) -> bool {
+    let is_word = |word: &&Vec<u8>| **word != FIELD_MARK.as_bytes();
+    words.iter().filter(is_word).eq(others.iter().filter(is_word))
+}
+
 /// The words of FT.CREATE behind the name of the index. `seen` are the attributes of the first documents, in their order; they count
-/// while all attributes are searched. Attributes beyond the number of fields that an index may have are found in `text_*`, or are left out.
+/// while all attributes are searched. Seen attributes beyond the number of fields that an index may have are found in `text_*`.
 pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     let prefix = [uid, ":"].concat();
     let mut words: Vec<Vec<u8>> = Vec::new();
@@ -113,24 +127,30 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     push(&[itoa::Buffer::new().format(stop_words.len())]);
     stop_words.iter().for_each(|word| push(&[word]));
     push(&["SCHEMA", FACTS, "TAG", "CASESENSITIVE"]);
+    // An attribute may be called like an option.
+    let mark = FIELD_MARK;
     let mut count = 1;
-    for Use { attribute, is_filtered, is_sorted } in uses(settings) {
-        // Each takes three fields at most, and texts are to have room.
+    let uses = uses(settings);
+    let has_positions = uses.iter().any(|other| other.attribute == GEO_ATTRIBUTE);
+    for Use { attribute, is_filtered, is_sorted } in uses {
+        // Settings of before there was the limit may name more.
         if count + 3 + SEARCH_TEXT_FIELDS_MAX > SEARCH_FIELDS_MAX {
             break;
         }
         if attribute == GEO_ATTRIBUTE {
             let (latitude, longitude) = (number_field("_geo.lat"), number_field("_geo.lng"));
-            push(&[GEO_ATTRIBUTE, "AS", GEO, "GEO"]);
-            push(&[
-                "_geo.lat", "AS", &latitude, "NUMERIC", "SORTABLE", "_geo.lng", "AS", &longitude, "NUMERIC",
-                "SORTABLE",
-            ]);
+            push(&[mark, GEO_ATTRIBUTE, "AS", GEO, "GEO"]);
+            push(&[mark, "_geo.lat", "AS", &latitude, "NUMERIC", "SORTABLE"]);
+            push(&[mark, "_geo.lng", "AS", &longitude, "NUMERIC", "SORTABLE"]);
             count += 3;
             continue;
         }
         for (name, kind) in [(tag_field(&attribute), "TAG"), (number_field(&attribute), "NUMERIC")] {
-            push(&[&attribute, "AS", &name, kind]);
+            // That of positions brings these numbers along.
+            if has_positions && kind == "NUMERIC" && matches!(attribute.as_str(), "_geo.lat" | "_geo.lng") {
+                continue;
+            }
+            push(&[mark, &attribute, "AS", &name, kind]);
             if is_sorted {
                 push(&["SORTABLE"]);
             }
@@ -143,10 +163,10 @@ pub fn words(uid: &str, settings: &Settings, seen: &[String]) -> Vec<Vec<u8>> {
     let searchable = settings.searchable();
     let most = SEARCH_TEXT_FIELDS_MAX - usize::from(searchable.is_none());
     for attribute in searchable.unwrap_or(seen).iter().take(most) {
-        push(&[attribute, "AS", &text_field(attribute), "TEXT", "NOSTEM"]);
+        push(&[mark, attribute, "AS", &text_field(attribute), "TEXT", "NOSTEM"]);
     }
     if searchable.is_none() {
-        push(&["*", "AS", ALL_TEXTS, "TEXT", "NOSTEM"]);
+        push(&[mark, "*", "AS", ALL_TEXTS, "TEXT", "NOSTEM"]);
     }
     words
 }

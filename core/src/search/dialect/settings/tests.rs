@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::search::schema::FIELD_MARK;
 
 fn of(patch: Value) -> Settings {
     let mut settings = Settings::new(None, 7);
@@ -81,7 +82,9 @@ fn wrong_setting_is_accepted() {
 
 fn line(settings: &Settings, seen: &[&str]) -> String {
     let seen: Vec<String> = seen.iter().map(|name| (*name).to_owned()).collect();
-    String::from_utf8(words("films", settings, &seen).join(&b' ')).expect("words are texts")
+    let words = words("films", settings, &seen);
+    let words = words.split(|word| *word == FIELD_MARK.as_bytes()).map(|field| field.join(&b' '));
+    String::from_utf8(words.collect::<Vec<_>>().join(&b' ')).expect("words are texts")
 }
 
 #[test]
@@ -166,4 +169,47 @@ fn ranking_rules_are_accepted_in_an_order_that_is_not_followed() {
         assert_eq!(code(bad), "feature_not_enabled", "{bad:?}");
     }
     assert_eq!(code(&["_geoPoint(1,2):asc"]), "invalid_settings_ranking_rules");
+}
+
+#[test]
+fn sizes_of_two_requests_contradict_each_other() {
+    let mut settings = of(json!({"typoTolerance": {"minWordSizeForTypos": {"twoTypos": 5}}}));
+    let one = |size: u64| json!({"typoTolerance": {"minWordSizeForTypos": {"oneTypo": size}}});
+    let before = settings.clone();
+    let fault = settings.update(&one(6)).expect_err("one typo from more letters on than two");
+    assert_eq!((fault.code, &settings), ("invalid_settings_typo_tolerance", &before));
+    assert_eq!(settings.update(&one(5)), Ok(()));
+}
+
+#[test]
+fn attributes_beyond_the_limit_are_dropped() {
+    let names =
+        |count: usize, name: &str| -> Vec<String> { (0..count).map(|at| format!("{name}{at}")).collect() };
+    let (most, texts) = (schema::USES_MAX, crate::limits::SEARCH_TEXT_FIELDS_MAX);
+    let code = |patch: Value| Settings::new(None, 7).update(&patch).map_err(|fault| fault.code);
+    let filterable = |count: usize| json!({"filterableAttributes": names(count, "a")});
+    assert_eq!(code(filterable(most)), Ok(()));
+    assert_eq!(code(filterable(most + 1)), Err("invalid_settings_filterable_attributes"));
+    let searchable = |count: usize| json!({"searchableAttributes": names(count, "a")});
+    assert_eq!(code(searchable(texts)), Ok(()));
+    assert_eq!(code(searchable(texts + 1)), Err("invalid_settings_searchable_attributes"));
+    let mut settings = of(filterable(most));
+    let more = settings.update(&json!({"sortableAttributes": ["b"]})).map_err(|fault| fault.code);
+    assert_eq!(more, Err("invalid_settings_sortable_attributes"));
+    assert_eq!(settings.update(&json!({"sortableAttributes": ["a1"]})), Ok(()));
+    // All of them have fields, with that of positions.
+    let with_positions = [names(most - 1, "a"), vec!["_geo".to_owned()]].concat();
+    let geo = of(json!({"filterableAttributes": with_positions}));
+    let schema = line(&geo, &names(texts, "t").iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(schema.contains(&format!(" AS number_a{} ", most - 2)) && schema.contains(" AS geo "));
+}
+
+#[test]
+fn field_of_positions_is_there_twice() {
+    let settings =
+        of(json!({"filterableAttributes": ["_geo.lat", "_geo"], "sortableAttributes": ["_geo.lng"]}));
+    let schema = line(&settings, &[]);
+    for name in [" AS number__geo.lat ", " AS number__geo.lng ", " AS tag__geo.lat ", " AS geo "] {
+        assert_eq!(schema.matches(name).count(), 1, "{name}: {schema}");
+    }
 }

@@ -12,21 +12,25 @@ use crate::limits::SEARCH_HTTP_REINDEXED_AT_ONCE;
 use crate::server::Server;
 use crate::storage::{Simulation, Storage};
 
-fn open(log: &Log) -> Server<Bitcask> {
+pub(super) fn open(log: &Log) -> Server<Bitcask> {
     let storage: Arc<dyn Storage> = Arc::new(Simulation::new(1).open().expect("open"));
     let server = start(&storage, log);
     assert_eq!(search::open(&server, NOW_MS), Ok(Vec::new()));
     server
 }
 
-fn settle(server: &Server<Bitcask>) {
+pub(super) fn settle(server: &Server<Bitcask>) {
     let mut indexing = Indexing::new(&server.shared);
     let steps = (0..10_000).find(|_| !indexing.step(server, NOW_MS).expect("a healthy store"));
     assert!(steps.is_some(), "the upkeep has no end");
 }
 
 /// The status and the body of an answer.
-fn ask(client: &mut Client<'_>, (method, path, query): (&str, &str, &str), body: &Value) -> (u16, Value) {
+pub(super) fn ask(
+    client: &mut Client<'_>,
+    (method, path, query): (&str, &str, &str),
+    body: &Value,
+) -> (u16, Value) {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let reply = client.call(&["FT.HTTP", method, path, query, &body]);
     let status = reply.strip_prefix("*3 :").and_then(|rest| rest.get(..3)?.parse().ok());
@@ -34,23 +38,23 @@ fn ask(client: &mut Client<'_>, (method, path, query): (&str, &str, &str), body:
     (status.unwrap_or_else(|| panic!("{reply}")), serde_json::from_str(text).expect("JSON"))
 }
 
-fn good(client: &mut Client<'_>, (method, path): (&str, &str), body: Value) -> Value {
+pub(super) fn good(client: &mut Client<'_>, (method, path): (&str, &str), body: Value) -> Value {
     let (status, answer) = ask(client, (method, path, ""), &body);
     assert!(status < 300 && answer.get("error").is_none_or(Value::is_null), "{method} {path}: {answer}");
     answer
 }
 
-fn found(client: &mut Client<'_>, search: Value) -> Value {
+pub(super) fn found(client: &mut Client<'_>, search: Value) -> Value {
     good(client, ("POST", "/indexes/films/search"), search)
 }
 
-fn ids(answer: &Value) -> Vec<u64> {
+pub(super) fn ids(answer: &Value) -> Vec<u64> {
     let hits = answer["hits"].as_array().expect("hits");
     hits.iter().filter_map(|hit| hit["id"].as_u64()).collect()
 }
 
-const ALL: &str = "/indexes/films/documents";
-const SETTINGS: &str = "/indexes/films/settings";
+pub(super) const ALL: &str = "/indexes/films/documents";
+pub(super) const SETTINGS: &str = "/indexes/films/settings";
 
 /// Films of one series, of which the number alone tells some apart.
 fn filled(client: &mut Client<'_>, settings: Value) {
@@ -285,4 +289,124 @@ fn document_with_a_wrong_position_is_taken() {
     for geo in [json!(null), json!({"lat": "-90", "lng": 180})] {
         assert_eq!(code(&mut client, &geo), Value::Null, "{geo}");
     }
+}
+
+#[test]
+fn attribute_is_taken_for_an_option() {
+    const OPTIONS: [&str; 14] = [
+        "weight",
+        "sortable",
+        "noindex",
+        "separator",
+        "nostem",
+        "withsuffixtrie",
+        "indexempty",
+        "indexmissing",
+        "casesensitive",
+        "phonetic",
+        "unf",
+        "as",
+        "\0,",
+        "*",
+    ];
+    let machine = Simulation::new(1);
+    let log = Log::default();
+    {
+        let storage: Arc<dyn Storage> = Arc::new(machine.open().expect("open"));
+        let server = start(&storage, &log);
+        let mut client = Client::of(&server);
+        let mut film = json!({"id": 1, "title": "other"});
+        for option in OPTIONS {
+            film[option] = json!(["word", option]);
+        }
+        good(&mut client, ("POST", ALL), json!([film]));
+        let some = &OPTIONS[..13];
+        good(
+            &mut client,
+            ("PATCH", SETTINGS),
+            json!({"filterableAttributes": some, "sortableAttributes": some}),
+        );
+        good(&mut client, ("PATCH", SETTINGS), json!({"searchableAttributes": some}));
+    }
+    let storage: Arc<dyn Storage> = Arc::new(machine.after_kill().open().expect("open"));
+    let server = start(&storage, &log);
+    assert_eq!(search::open(&server, NOW_MS), Ok(Vec::new()));
+    let mut client = Client::of(&server);
+    assert_eq!(ids(&found(&mut client, json!({"q": "word", "filter": "weight = word"}))), [1]);
+    let schema = "FT.CREATE i PREFIX 1 film: SCHEMA title TEXT";
+    assert_eq!(client.say(schema), "+OK");
+    for option in &OPTIONS[..12] {
+        assert_eq!(client.say(&format!("FT.ALTER i SCHEMA ADD {option} NUMERIC")), "+OK");
+    }
+    assert!(client.say("FT.ALTER i SCHEMA ADD \0, NUMERIC").starts_with("-Invalid field name"));
+    assert!(client.say("FT.CREATE j SCHEMA \0, TEXT").starts_with("-Invalid field name"));
+    client.say("HSET film:1 weight 7");
+    settle(&server);
+    assert!(client.say("FT.SEARCH i @weight:[7,7] NOCONTENT").contains("film:1"));
+    assert!(!client.say("FT.INFO i").contains('\0'));
+}
+
+#[test]
+fn token_for_searches_reads_what_no_search_displays() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({"displayedAttributes": ["id", "title"]}));
+    client.say("ACL SETUSER page on >p ~films:* +ft.http_ro");
+    client.say("ACL SETUSER reader on >p %R~films:* +@read");
+    client.say("ACL SETUSER half on >p ~films:* +ft.http_ro (~other:* +hgetall)");
+    let status = |user: &str, (method, path): (&str, &str)| {
+        let mut client = Client::of(&server);
+        assert_eq!(client.say(&format!("AUTH {user} p")), "+OK");
+        let reply = client.call(&["FT.HTTP_RO", method, path, "", "{}"]);
+        reply.split(' ').nth(1).unwrap_or_default().trim_start_matches(':').to_owned()
+    };
+    for request in [("POST", "/indexes/films/search"), ("GET", "/indexes/films/search"), ("GET", "/health")] {
+        assert_eq!(status("page", request), "200", "{request:?}");
+    }
+    for request in [
+        ("GET", ALL),
+        ("GET", "/indexes/films/documents/1"),
+        ("POST", "/indexes/films/documents/fetch"),
+        ("GET", SETTINGS),
+        ("GET", "/indexes/films/settings/synonyms"),
+        ("GET", "/indexes/films/stats"),
+        ("GET", "/indexes/films"),
+        ("GET", "/indexes"),
+        ("GET", "/tasks"),
+    ] {
+        assert_eq!(status("reader", request), "200", "{request:?}");
+        assert_eq!(status("page", request), "FT.HTTP_RO", "{request:?}");
+        assert_eq!(status("half", request), "FT.HTTP_RO", "{request:?}");
+    }
+}
+
+#[test]
+fn words_of_other_attributes_are_found() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({}));
+    good(&mut client, ("POST", ALL), json!([{"id": 6, "later": "comet", "even": "comet"}]));
+    let search = |name: &str| json!({"q": "comet", "attributesToSearchOn": [name]});
+    assert_eq!(ids(&found(&mut client, json!({"q": "comet"}))), [6]);
+    assert_eq!(ids(&found(&mut client, search("title"))), Vec::<u64>::new());
+    for name in ["later", "never"] {
+        let (status, answer) = ask(&mut client, ("POST", "/indexes/films/search", ""), &search(name));
+        let code = json!("invalid_search_attributes_to_search_on");
+        assert_eq!((status, &answer["code"]), (400, &code), "{name}");
+    }
+    good(&mut client, ("PATCH", SETTINGS), json!({"searchableAttributes": ["title", "later", "never"]}));
+    assert_eq!(ids(&found(&mut client, search("later"))), [6]);
+    assert_eq!(ids(&found(&mut client, search("never"))), Vec::<u64>::new());
+}
+
+#[test]
+fn filter_of_a_fetch_is_ignored() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    filled(&mut client, json!({"filterableAttributes": ["kind"]}));
+    let body = json!({"ids": [1, 2, 3, 77], "filter": "kind = a", "limit": 1, "offset": 1});
+    let answer = good(&mut client, ("POST", "/indexes/films/documents/fetch"), body);
+    assert_eq!((answer["total"].clone(), answer["results"][0]["id"].clone()), (json!(2), json!(3)));
+    let answer = good(&mut client, ("POST", "/indexes/films/documents/fetch"), json!({"ids": [5, 1]}));
+    assert_eq!(answer["total"], 2);
 }
