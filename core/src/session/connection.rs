@@ -335,9 +335,12 @@ impl Connection {
             self.client.has_newer_search = false;
             return;
         };
+        // Behind SELECT, a name is that of another index.
+        let is_select =
+            |args: &[&[u8]]| args.first().is_some_and(|name| name.eq_ignore_ascii_case(b"select"));
         let behind = ahead.iter().skip(at + 1).map(|(args, _)| &**args);
-        self.client.has_newer_search =
-            behind.filter(|args| args.get(1) == now.get(1)).any(|args| latest(args));
+        let mut behind = behind.take_while(|args| !is_select(args)).filter(|args| args.get(1) == now.get(1));
+        self.client.has_newer_search = behind.any(latest);
     }
 
     /// Runs or queues one request and leaves its reply.

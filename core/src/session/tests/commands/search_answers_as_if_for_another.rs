@@ -51,6 +51,7 @@ fn search_is_superseded_by_one_of_another_index_or_without_latest() {
         (vec![first, "FT.SEARCH d1 word PARAMS 2 latest 1"], 0),
         (vec![first, "FT.SEARCH d1 word RETURN 1 latest LATEST"], 1),
         (vec!["FT.SEARCH d1 word RETURN 1 latest", first], 0),
+        (vec![first, "SELECT 1", first, "SELECT 0"], 0),
         (vec![first, "FT.SEARCH d2 word LATEST", "ft.search d1 w latest"], 1),
     ] {
         let reply = together(&mut client, &requests);
