@@ -1,7 +1,7 @@
 //! Definitions of indexes in the store: a hash of the catalog, by database and name.
 //!
 //! ```text
-//!  <db>:<name>  ->  NUMBER n SINCE id SCANNED seed ALIASES n alias… SYNONYMS n (group word)… SETTINGS json CREATE words of FT.CREATE
+//!  <db>:<name>  ->  NUMBER n SINCE id SCANNED seed ALIASES n alias… SYNONYMS n (group word)… SETTINGS json CREATE words of FT.CREATE and FT.ALTER, marks between fields
 //! ```
 
 use std::sync::Arc;

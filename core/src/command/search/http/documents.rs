@@ -262,8 +262,8 @@ fn unmapped(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<Vec<u8>>> {
     Ok(keys)
 }
 
-/// How many documents match, and the keys of some of them in the order in which they came. The
-/// index does not know the documents of some keys yet.
+/// How many documents match, and the keys of some of them in the order in which they came. Those of `unmapped` keys are looked at beside the
+/// index, which does not know them yet.
 fn matching(
     ctx: &mut Context<'_, '_>,
     (index, unmapped): (&Arc<Index>, &[Vec<u8>]),

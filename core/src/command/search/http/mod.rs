@@ -11,7 +11,7 @@
 //!
 //! An index of this dialect is one of FT.CREATE's that has settings, so FT.INFO, FT.SEARCH and HSET see it, too. All that a request changes is
 //! one transaction with its answer. FT.HTTP_RO refuses what changes anything, and a user with that command alone
-//! can only search: documents and settings are shown to those who may run HGETALL or FT.INFO, too.
+//! can only search: it shows documents to users who may run HGETALL as well, and settings to those who may run FT.INFO.
 
 mod documents;
 mod indexes;

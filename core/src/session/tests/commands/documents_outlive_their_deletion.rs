@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::browser_sees_other_hits::{ALL, SETTINGS, ask, good, open, settle};
 use super::functions_of_the_store::{Client, Log};
 use crate::limits::SEARCH_HTTP_REINDEXED_AT_ONCE;
+use crate::server::search::Progress;
 
 const MANY: usize = SEARCH_HTTP_REINDEXED_AT_ONCE + 1;
 
@@ -133,4 +134,49 @@ fn alias_leads_to_other_keys() {
     let (_, answer) = ask(&mut client, ("POST", "/indexes/other/documents", ""), &json!([{"id": 1}]));
     assert_eq!(answer["error"]["code"], "index_already_exists");
     assert_eq!(client.say("EXISTS other:1"), ":0");
+}
+
+#[test]
+fn index_is_dropped_without_documents_that_are_not_indexed_yet() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    client.say("HSET film:1 title red year 1");
+    client.say("HSET film:2 title red year 2");
+    client.say("HSET other:1 title red year 1");
+    client.say("SET film:3 string");
+    assert_eq!(
+        client.say("FT.CREATE i PREFIX 1 film: FILTER @year==1 SCHEMA title TEXT year NUMERIC"),
+        "+OK"
+    );
+    assert_eq!(client.say("FT.DROPINDEX i DD"), "+OK");
+    assert_eq!(client.say("EXISTS film:1"), ":0");
+    assert_eq!(
+        client.say("EXISTS film:2 film:3 other:1"),
+        ":3",
+        "the filter keeps one out, the others are none"
+    );
+
+    client.say("FT.CREATE i PREFIX 1 film: SKIPINITIALSCAN SCHEMA title TEXT");
+    client.say("HSET film:4 title red");
+    assert_eq!(client.say("FT.DROPINDEX i DD"), "+OK");
+    assert_eq!(client.say("EXISTS film:2 film:4"), ":1", "the index was to skip what was there");
+}
+
+#[test]
+fn filter_deletes_less_while_an_index_is_read_again() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["year"]}));
+    good(&mut client, ("POST", ALL), json!([{"id": 1, "year": 3}, {"id": 2, "year": 4}]));
+    settle(&server);
+    let present = server.shared.search.present();
+    let index = present.named(0, b"films").expect("an index");
+    for progress in [Progress::Closed, Progress::Rebuilding { left: 1, of: 2 }] {
+        index.contents.set_progress(progress);
+        let filter = json!({"filter": "year = 3"});
+        let (status, answer) = ask(&mut client, ("POST", "/indexes/films/documents/delete", ""), &filter);
+        assert_eq!((status, &answer["code"]), (503, &json!("index_not_accessible")));
+    }
+    good(&mut client, ("DELETE", ALL), Value::Null);
+    assert_eq!(client.say("DBSIZE"), ":0");
 }
