@@ -83,6 +83,11 @@ pub(super) fn narrow(bytes: &[u8], width: u8, index: usize) -> u64 {
     }
 }
 
+/// Whether a document has something, by a bit each.
+pub(super) fn has_bit(bits: &[u8], place: u32) -> bool {
+    bits.get(place as usize / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1)
+}
+
 /// How many first bytes two strings share.
 #[inline]
 pub(super) fn shared(one: &[u8], other: &[u8]) -> usize {

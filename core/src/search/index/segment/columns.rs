@@ -1,6 +1,6 @@
 //! The columns of one field of a segment. Their bytes are drawn in `write/columns.rs`.
 
-use super::super::bytes::{narrow, u32_at, u64_at};
+use super::super::bytes::{has_bit, narrow, u32_at, u64_at};
 use super::super::write::columns::{
     HAS, HAS_ALL, HAS_NUMBER, MORE_NUMBERS, NUMBERS, POSITIONS, SORT_TEXTS, TAG_NAMES, TAGS, TAGS_OF, VECTORS,
 };
@@ -27,10 +27,6 @@ pub(super) struct Columns {
 
 /// Bytes of a further number, and of a position.
 const ENTRY: usize = 12;
-
-pub(super) fn has_bit(bits: &[u8], place: u32) -> bool {
-    bits.get(place as usize / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1)
-}
 
 impl Columns {
     /// Finds the pieces; None if they do not fit the section.

@@ -2,10 +2,9 @@
 //!
 //! A number is `(least + packed) / 10^scale`, where all packed numbers take as many bytes, or the bits of a float.
 
-use super::super::bytes::narrow;
+use super::super::bytes::{has_bit, narrow};
 use super::super::delta::within;
 use super::super::write::columns::{FLOATS, unscaled};
-use super::columns::has_bit;
 use crate::search::bits::Bits;
 use crate::search::query::Bound;
 
