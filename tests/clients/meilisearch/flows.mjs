@@ -329,9 +329,13 @@ const flows = {
 
   async highlights() {
     const index = await filled(client);
-    const { hits: [hit] } = await index.search('matrix hacker', { ...BOLD, attributesToRetrieve: ['title', 'genres', 'year'] });
+    const some = { ...BOLD, attributesToRetrieve: ['title', 'genres', 'year'] };
+    const { hits: [hit] } = await index.search('matrix hacker', { ...some, attributesToHighlight: ['title'] });
     same(hit, { title: 'The Matrix', genres: ['Action', 'Science Fiction'], year: 1999, _formatted:
-      { title: 'The <b>Matrix</b>', genres: ['Action', 'Science Fiction'], year: '1999' } });
+      { title: 'The <b>Matrix</b>', genres: ['Action', 'Science Fiction'], year: 1999 } });
+    // A star means all that is displayed.
+    const { hits: [whole] } = await index.search('matrix hacker', some);
+    same(Object.keys(whole._formatted).sort(), Object.keys(FILMS.find(({ id }) => id === 1)).sort());
     const marked = async (query, name) => (await index.search(query, BOLD)).hits[0]._formatted[name];
     same(await marked('amel', 'title'), '<b>Amél</b>ie');
     same(await marked('matrxi', 'title'), 'The <b>Matrix</b>');
