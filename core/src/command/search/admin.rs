@@ -286,8 +286,11 @@ pub(crate) fn index_key(ctx: &mut Context<'_, '_>, index: &Arc<Index>, key: &[u8
     if known.is_some_and(|entry| entry.id >= index.definition.since) {
         return Ok(());
     }
-    if let Some(change) = update(ctx.txn, index, (map, index.definition.db, key), known)? {
-        ctx.search.documents.push((index.clone(), change));
+    match update(ctx.txn, index, (map, index.definition.db, key), known)? {
+        // What changes nothing is not committed, so that nobody would count it.
+        Some(change) if change.has_failed && change.removed.is_none() => index.contents.note_failure(),
+        Some(change) => ctx.search.documents.push((index.clone(), change)),
+        None => {}
     }
     Ok(())
 }

@@ -348,10 +348,15 @@ impl Contents {
         state.grow(prepared)
     }
 
+    /// Counts a document with a value that cannot be indexed.
+    pub fn note_failure(&self) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Makes a change that is committed; returns how many bytes more the index takes.
     pub fn apply(&self, change: DocumentChange) -> i64 {
         if change.has_failed {
-            self.failures.fetch_add(1, Ordering::Relaxed);
+            self.note_failure();
         }
         let mut state = self.state.write();
         let id = change.added.as_ref().map(Prepared::id);
