@@ -1,5 +1,6 @@
 //! Documents: added, changed, deleted and shown.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -400,9 +401,11 @@ fn listed(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, wanted: Wante
     let ids = wanted.ids.map(|ids| ids.iter().map(|id| key_of(uid, id)).collect::<Vec<_>>());
     let (total, keys) = match ids {
         Some(all) if wanted.filter.is_none() => {
-            let mut keys: Vec<Vec<u8>> = Vec::new();
+            ctx.expect_work(all.len() as u64)?;
+            let (mut keys, mut seen): (Vec<Vec<u8>>, BTreeSet<Vec<u8>>) = (Vec::new(), BTreeSet::new());
             for key in all {
-                if ctx.txn.root(ctx.client.db, &key)?.is_some() && !keys.contains(&key) {
+                let root = ctx.txn.root(ctx.client.db, &key)?;
+                if root.is_some_and(|root| root.kind == KeyKind::Hash) && seen.insert(key.clone()) {
                     keys.push(key);
                 }
             }

@@ -400,6 +400,26 @@ fn words_of_other_attributes_are_found() {
 }
 
 #[test]
+fn number_is_read_as_the_one_beside_it() {
+    let server = open(&Log::default());
+    let mut client = Client::of(&server);
+    // Numbers of 16 and 17 digits, some of which a quick way to read them gets wrong.
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let numbers: Vec<f64> = std::iter::once(0.9179550430877189).chain((0..100).map(|_| next())).collect();
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["p"]}));
+    let films: Value = (1..).zip(&numbers).map(|(id, p): (usize, _)| json!({"id": id, "p": p})).collect();
+    good(&mut client, ("POST", ALL), films);
+    for (id, number) in (1u64..).zip(&numbers) {
+        let answer = found(&mut client, json!({"filter": format!("p >= {number} AND p <= {number}")}));
+        assert_eq!(ids(&answer), [id], "{number}");
+    }
+}
+
+#[test]
 fn filter_of_a_fetch_is_ignored() {
     let server = open(&Log::default());
     let mut client = Client::of(&server);
@@ -407,6 +427,6 @@ fn filter_of_a_fetch_is_ignored() {
     let body = json!({"ids": [1, 2, 3, 77], "filter": "kind = a", "limit": 1, "offset": 1});
     let answer = good(&mut client, ("POST", "/indexes/films/documents/fetch"), body);
     assert_eq!((answer["total"].clone(), answer["results"][0]["id"].clone()), (json!(2), json!(3)));
-    let answer = good(&mut client, ("POST", "/indexes/films/documents/fetch"), json!({"ids": [5, 1]}));
+    let answer = good(&mut client, ("POST", "/indexes/films/documents/fetch"), json!({"ids": [5, 1, 5]}));
     assert_eq!(answer["total"], 2);
 }
