@@ -206,13 +206,16 @@ final class Events {
         }
     }
 
-    private static void reconnect() {
+    private static void reconnect() throws Exception {
         RedisURI second = Flows.uri();
         second.setDatabase(2);
         try (var connection = Flows.client.connect(second); var killer = Flows.client.connect()) {
             RedisCommands<String, String> r = connection.sync();
             long first = r.clientId();
             Flow.same(killer.sync().clientKill(KillArgs.Builder.id(first)), 1L);
+            // What is written between the end and its notice is lost, as with Redis.
+            Flow.eventually("the new connection", () -> killer.sync().clientList().lines()
+                    .anyMatch(each -> each.contains(" db=2 ") && !each.startsWith("id=" + first + " ")));
             Flow.same(r.set("back", "again"), "OK");
             Flow.same(r.clientId() > first, true);
             Flow.same(r.dbsize(), 1L);
