@@ -45,14 +45,21 @@ pub(super) fn read(request: &Request<'_>) -> Result<(Commands, Asked), Response>
     Ok((commands, Asked { is_get: method == "GET", known }))
 }
 
-/// Whether a body is of a type that the dialect reads. Without a type it is taken for JSON.
+/// Whether a body is of a type that the dialect reads, and not compressed. Without a type it is taken for JSON.
 ///
 /// # Errors
 /// It is of another.
 fn check_content_type(request: &Request<'_>, route: &Route) -> Result<(), Fault> {
-    let Some(field) = request.headers.get("content-type").filter(|_| !request.body.is_empty()) else {
+    if request.body.is_empty() {
         return Ok(());
-    };
+    }
+    let encoding = request.headers.get("content-encoding").unwrap_or(b"identity");
+    if !encoding.eq_ignore_ascii_case(b"identity") {
+        let encoding = String::from_utf8_lossy(encoding);
+        let message = ["The Content-Encoding `", &encoding, "` is not supported: send the body as it is."];
+        return Err(Fault::new("invalid_content_type", message.concat()));
+    }
+    let Some(field) = request.headers.get("content-type") else { return Ok(()) };
     let has_documents =
         matches!(route, Route::Index { action: Action::ReplaceDocuments | Action::UpdateDocuments, .. });
     let accepted: &[&str] =

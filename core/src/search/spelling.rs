@@ -45,7 +45,8 @@ impl Corrections {
         Corrections { word, most_edits: most_edits.min(DISTANCE_MAX), found: Vec::new() }
     }
 
-    /// Offers a term, and how many documents have it: 0 for one of a dictionary. It may be offered twice; the greater number counts.
+    /// Offers a term, and how many documents have it: 0 for one of a dictionary. It may be offered for each part, and then their numbers are
+    /// added.
     pub fn offer(&mut self, term: &str, documents: u64) {
         self.offer_counted(term, &mut || Some(documents));
     }
@@ -72,9 +73,12 @@ impl Corrections {
 
     /// Sorts what was found, and keeps the best.
     fn settle(&mut self) {
-        // Of a term that was offered twice, the one with more documents is the first.
-        sorted::all(&mut self.found, |left, right| left.0.cmp(&right.0).then(right.1.cmp(&left.1)));
-        self.found.dedup_by(|later, first| later.0 == first.0);
+        sorted::all(&mut self.found, |left, right| left.0.cmp(&right.0));
+        self.found.dedup_by(|later, first| {
+            let is_same = later.0 == first.0;
+            first.1 += if is_same { later.1 } else { 0 };
+            is_same
+        });
         sorted::all(&mut self.found, |left, right| right.1.cmp(&left.1));
         self.found.truncate(CORRECTIONS_MAX);
     }

@@ -95,6 +95,12 @@ fn read_by_settings(
         hash.push((field.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     })?;
+    if let Some(name) = definition.settings.as_ref().and_then(|settings| settings.primary_key.as_ref())
+        && !hash.iter().any(|(field, _)| field == name.as_bytes())
+    {
+        let prefix = definition.prefixes.first().map_or(0, |prefix| prefix.len());
+        hash.push((name.clone().into_bytes(), key.get(prefix..).unwrap_or_default().to_vec()));
+    }
     let schema = &definition.schema;
     let fields = dialect::Fields::new(hash.iter().map(|(name, value)| (name.as_slice(), value.as_slice())));
     let held = dialect::held(schema, &fields);

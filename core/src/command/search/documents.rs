@@ -6,7 +6,6 @@ use super::admin::{check_access, find};
 use super::{document, maps};
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{SubWalk, Want};
-use crate::search::index::DocumentId;
 use crate::server::search::Index;
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -21,7 +20,7 @@ fn is_document(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Result<b
     }
     // Entries follow at the commit: what the transaction has changed is looked at itself.
     if ctx.txn.has_changed(|changed| changed == key) {
-        return Ok(document::read(ctx.txn, index, (db, key), DocumentId::MAX)?.is_some());
+        return Ok(document::is_one(ctx.txn, index, (db, key))?);
     }
     let map = maps::map_of(index, ctx.admin, key);
     Ok(maps::entry(ctx.txn, map, key)?.is_some())

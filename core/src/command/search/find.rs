@@ -35,6 +35,8 @@ pub(super) struct Asked {
     pub is_verbatim: bool,
     pub slop: Option<i64>,
     pub in_order: bool,
+    /// Whether phrases end with their field, as they do where one types.
+    pub are_fields_apart: bool,
     /// INFIELDS, as numbers of fields.
     pub fields: Option<Vec<FieldId>>,
     /// INKEYS.
@@ -136,6 +138,7 @@ impl Asked {
             is_verbatim: request.verbatim,
             slop: request.slop,
             in_order: request.in_order,
+            are_fields_apart: is_instant,
             fields: request.fields.map(|names| fields(schema, names.iter().copied())),
             keys: request.keys.map(|keys| keys.iter().map(|key| key.to_vec()).collect()),
             timeout_ms: request.timeout_ms.unwrap_or_else(|| settings.timeout_ms()),
@@ -181,6 +184,7 @@ impl Asked {
             is_verbatim: request.is_verbatim,
             slop: request.slop,
             in_order: request.is_in_order,
+            are_fields_apart: false,
             fields: request.fields.as_ref().map(|names| fields(schema, names.iter().map(Vec::as_slice))),
             keys: request.keys.clone(),
             timeout_ms: request.timeout_ms.unwrap_or_else(|| settings.timeout_ms()),
@@ -571,6 +575,7 @@ pub(super) fn with_options<R>(
         in_documents: only,
         slop: asked.slop,
         in_order: asked.in_order,
+        are_fields_apart: asked.are_fields_apart,
         is_verbatim: asked.is_verbatim,
         language: asked.language,
         synonyms: &|word, visit| synonyms.others(word, visit),

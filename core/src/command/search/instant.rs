@@ -21,7 +21,7 @@ type Result<T> = std::result::Result<T, CommandError>;
 pub(super) struct Sorted {
     words: Vec<String>,
     phrases: Vec<Vec<String>>,
-    negated: Vec<String>,
+    negated: Vec<Vec<String>>,
     /// Everything that is no bare word.
     filters: Vec<Node>,
     /// Whether the last word is still being typed.
@@ -32,47 +32,53 @@ impl Sorted {
     /// A query is being typed at the end of its last word: a blank behind it ends the word.
     pub fn of(root: &Node, text: &[u8]) -> Sorted {
         let mut sorted = Sorted::default();
-        let last_is_word = sorted.add(root, true);
-        sorted.is_open = last_is_word && !text.last().is_some_and(u8::is_ascii_whitespace);
+        let nodes = match &root.clause {
+            Clause::And(nodes) => nodes.as_slice(),
+            _ => std::slice::from_ref(root),
+        };
+        let Some((last, others)) = nodes.split_last() else { return sorted };
+        others.iter().for_each(|node| sorted.add(node));
+        sorted.is_open = match &last.clause {
+            Clause::Word(Pattern::Word { .. }) => !text.last().is_some_and(u8::is_ascii_whitespace),
+            Clause::Word(Pattern::Prefix(_)) => true,
+            _ => false,
+        };
+        match &last.clause {
+            // What begins so is what an open word stands for.
+            Clause::Word(Pattern::Prefix(text)) => sorted.words.extend(String::from_utf8(text.clone())),
+            _ => sorted.add(last),
+        }
         sorted
     }
 
-    /// Whether the node ends with a bare word.
-    fn add(&mut self, node: &Node, is_top: bool) -> bool {
-        let text = |pattern: &Pattern| match pattern {
-            Pattern::Word { text, .. } | Pattern::Prefix(text) => String::from_utf8(text.clone()).ok(),
+    fn add(&mut self, node: &Node) {
+        let word = |pattern: &Pattern| match pattern {
+            Pattern::Word { text, .. } => String::from_utf8(text.clone()).ok(),
             _ => None,
         };
-        match &node.clause {
-            Clause::All => return false,
-            Clause::And(nodes) if is_top => {
-                return nodes.iter().fold(false, |_, node| self.add(node, false));
-            }
-            Clause::Word(pattern) => {
-                if let Some(word) = text(pattern) {
-                    self.words.push(word);
-                    return true;
-                }
-            }
-            Clause::Phrase(patterns) => {
-                if let Some(words) = patterns.iter().map(text).collect::<Option<Vec<String>>>() {
-                    self.phrases.push(words);
-                    return false;
-                }
-            }
-            Clause::Not(inner) => {
-                if let Clause::Word(pattern @ Pattern::Word { .. }) = &inner.clause
-                    && let Some(word) = text(pattern)
-                {
-                    self.negated.push(word);
-                    return false;
-                }
-            }
-            _ => {}
+        let words = |patterns: &[Pattern]| patterns.iter().map(word).collect::<Option<Vec<String>>>();
+        let is_known = match &node.clause {
+            Clause::All => true,
+            Clause::Word(pattern) => push(&mut self.words, word(pattern)),
+            Clause::Phrase(patterns) => push(&mut self.phrases, words(patterns)),
+            Clause::Not(inner) => match &inner.clause {
+                Clause::Word(pattern) => push(&mut self.negated, words(std::slice::from_ref(pattern))),
+                Clause::Phrase(patterns) => push(&mut self.negated, words(patterns)),
+                _ => false,
+            },
+            _ => false,
+        };
+        if !is_known {
+            self.filters.push(node.clone());
         }
-        self.filters.push(node.clone());
-        false
     }
+}
+
+/// Whether there is something to push.
+fn push<T>(list: &mut Vec<T>, found: Option<T>) -> bool {
+    let is_there = found.is_some();
+    list.extend(found);
+    is_there
 }
 
 /// What else a request says about such a search.
@@ -125,6 +131,11 @@ fn how(ctx: &Context<'_, '_>, schema: &Schema, request: &Request<'_>) -> Result<
     })
 }
 
+/// The words of phrases, as a request of the pure search has them.
+pub(super) fn all_words(phrases: &[Vec<String>]) -> Vec<Vec<&str>> {
+    phrases.iter().map(|words| words.iter().map(String::as_str).collect()).collect()
+}
+
 /// Runs `body` with the request of the pure search.
 fn with_request<R>(
     index: &Index,
@@ -134,9 +145,7 @@ fn with_request<R>(
 ) -> R {
     let synonyms = &index.definition.synonyms;
     let words: Vec<&str> = sorted.words.iter().map(String::as_str).collect();
-    let negated: Vec<&str> = sorted.negated.iter().map(String::as_str).collect();
-    let phrases: Vec<Vec<&str>> =
-        sorted.phrases.iter().map(|phrase| phrase.iter().map(String::as_str).collect()).collect();
+    let (negated, phrases) = (all_words(&sorted.negated), all_words(&sorted.phrases));
     body(&instant::Request {
         words: &words,
         is_open: sorted.is_open,

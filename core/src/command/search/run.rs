@@ -147,11 +147,19 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
     })?;
     match found {
         Ok((total, hits)) => {
-            let hits = match order {
+            let mut hits = match order {
                 By::Loaded(field) => sorted_by_loading(ctx, index, hits, (field, request))?,
-                By::Payload => sorted_by_payload(ctx, index, hits, request)?,
                 _ => hits,
             };
+            if asked.scorer == Scorer::Hamming {
+                score_by_payload(ctx, index, &mut hits, request)?;
+            }
+            if let By::Payload = order {
+                sorted::all(&mut hits, |one, other| {
+                    other.score.total_cmp(&one.score).then(one.id.cmp(&other.id))
+                });
+                hits = hits.into_iter().skip(offset).take(request.count as usize).collect();
+            }
             Ok(Page { total, hits, warnings: Vec::new(), instant: None })
         }
         Err(ended) => Err(ended.into()),
@@ -275,23 +283,21 @@ fn sorted_by_loading(
     Ok(keyed.into_iter().map(|(_, hit)| hit).skip(offset).take(count).collect())
 }
 
-/// Scores and sorts by payloads; what has none, or one of another length, scores 0.
-fn sorted_by_payload(
+/// Scores by payloads; what has none, or one of another length, scores 0.
+fn score_by_payload(
     ctx: &mut Context<'_, '_>,
     index: &Index,
-    mut hits: Vec<Hit>,
+    hits: &mut [Hit],
     request: &Request<'_>,
-) -> Result<Vec<Hit>> {
+) -> Outcome {
     if let (Some(field), Some(wanted)) = (&index.definition.payload_field, request.payload) {
         ctx.expect_work(hits.len() as u64)?;
-        for hit in &mut hits {
+        for hit in hits {
             let payload = ctx.txn.sub_value(index.definition.db, &hit.key, field)?;
             hit.score = payload.map_or(0.0, |payload| hamming(&payload, wanted));
         }
     }
-    sorted::all(&mut hits, |one, other| other.score.total_cmp(&one.score).then(one.id.cmp(&other.id)));
-    let (offset, count) = (request.offset as usize, request.count as usize);
-    Ok(hits.into_iter().skip(offset).take(count).collect())
+    Ok(())
 }
 
 pub(super) fn explain(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {

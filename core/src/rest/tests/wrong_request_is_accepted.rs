@@ -148,4 +148,9 @@ fn body_of_another_type_is_taken_for_documents() {
         assert_eq!(status, 415, "{path} {name}");
         assert!(body.contains("invalid_content_type"), "{body}");
     }
+    let encoded =
+        |name| code("POST", search, &[("content-type", "application/json"), ("content-encoding", name)]);
+    assert_eq!(encoded("identity").0, 200);
+    let (status, body) = encoded("gzip");
+    assert!(status == 415 && body.contains("`gzip` is not supported"), "{body}");
 }

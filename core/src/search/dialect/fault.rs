@@ -5,7 +5,7 @@ use serde_json::json;
 /// What is wrong with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The code of the error, one of Meilisearch's.
+    /// The code of the error, one of Meilisearch's but for `search_timeout`.
     pub code: &'static str,
     /// The sentence.
     pub message: String,
@@ -30,6 +30,14 @@ impl Fault {
     /// There is no such document.
     pub fn document_not_found(id: &str) -> Fault {
         Fault::new("document_not_found", ["Document `", id, "` not found."].concat())
+    }
+
+    /// A query takes more time than one may.
+    pub fn search_timeout() -> Fault {
+        Fault::new(
+            "search_timeout",
+            "This takes longer than the server allows (FT.CONFIG's TIMEOUT): a narrower query or filter takes less.",
+        )
     }
 
     /// The client must say who it is.
@@ -58,6 +66,7 @@ impl Fault {
             "invalid_content_type" | "missing_content_type" => 415,
             "internal" => 500,
             "index_not_accessible" => 503,
+            "search_timeout" => 504,
             _ => 400,
         }
     }
@@ -66,7 +75,7 @@ impl Fault {
     pub fn kind(&self) -> &'static str {
         match self.code {
             "missing_authorization_header" | "invalid_api_key" => "auth",
-            "internal" | "index_not_accessible" => "internal",
+            "internal" | "index_not_accessible" | "search_timeout" => "internal",
             _ => "invalid_request",
         }
     }

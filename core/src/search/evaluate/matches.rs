@@ -37,7 +37,14 @@ pub fn evaluate(
     let plan = Planner::new(schema, views, options, &judge).plan(root)?;
     let mut matches = Matches::default();
     for (number, view) in views.iter().enumerate() {
-        let run = Run { number, view: *view, judge: &judge, meter: &options.meter, has_scores };
+        let run = Run {
+            number,
+            view: *view,
+            judge: &judge,
+            meter: &options.meter,
+            has_scores,
+            are_fields_apart: options.are_fields_apart,
+        };
         let only = options.in_documents.map(|documents| {
             let mut places: Vec<u32> = documents.iter().filter_map(|id| view.part.find(*id)).collect();
             places.retain(|place| view.live.has(*place));
@@ -83,9 +90,7 @@ impl<'r> Run<'r> {
                 add_scores(&hits.places, &mut hits.scores, &found);
                 hits
             }
-            What::Number(field, low, high) => {
-                self.plain(places::numbers(self, *field, *low, *high, within)?.into())
-            }
+            What::Numbers(field, ranges) => self.plain(places::numbers(self, *field, ranges, within)?.into()),
             What::Geo { field, longitude, latitude, radius_m } => {
                 let all = self.all(within)?;
                 self.plain(places::near_point(self, *field, (*longitude, *latitude), *radius_m, &all)?.into())

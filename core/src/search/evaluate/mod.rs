@@ -95,6 +95,8 @@ pub struct Options<'o> {
     pub slop: Option<i64>,
     /// INORDER.
     pub in_order: bool,
+    /// Whether no window reaches from one text field into the next. RediSearch counts words through all of them.
+    pub are_fields_apart: bool,
     /// VERBATIM: no stems and synonyms.
     pub is_verbatim: bool,
     /// The language of the query's words.

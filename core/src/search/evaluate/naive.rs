@@ -255,6 +255,11 @@ impl Part for Naive {
             }
         }
     }
+    fn each_number(&self, field: FieldId, visit: &mut dyn FnMut(u32, f64)) {
+        for place in 0..self.places() {
+            self.number(field, place).into_iter().for_each(|number| visit(place, number));
+        }
+    }
     fn positions_of(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(f64, f64)) {
         if let Some(Value::Point(longitude, latitude)) = self.value(field, place) {
             visit(*longitude, *latitude);

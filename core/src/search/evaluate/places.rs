@@ -3,6 +3,7 @@
 use crate::search::bits::Bits;
 use crate::search::query::Bound;
 use crate::search::schema::FieldId;
+use crate::search::sorted;
 use crate::search::vector::Probe;
 
 use super::Failure;
@@ -11,19 +12,69 @@ use super::run::{Run, counted};
 /// The earth's radius in metres, as Redis has it.
 const EARTH_RADIUS_M: f64 = 6_372_797.560856;
 
+/// With so many ranges, a walk through all numbers for each takes as long as looking each number up among the ranges.
+const WALKS_MAX: usize = 8;
+
+/// The places with a number in one of these ranges.
 pub(super) fn numbers(
     run: &Run<'_>,
     field: FieldId,
-    low: Bound,
-    high: Bound,
+    ranges: &[(Bound, Bound)],
     within: Option<&[u32]>,
 ) -> Result<Vec<u32>, Failure> {
-    let places = run.view.part.places();
-    run.meter.work(u64::from(places))?;
+    let part = run.view.part;
+    let places = part.places();
     run.meter.memory(places as usize / 8)?;
     let mut bits = Bits::none(places);
-    run.view.part.numbers_within(field, low, high, &mut bits);
+    if ranges.len() <= WALKS_MAX {
+        run.meter.work(u64::from(places) * ranges.len() as u64)?;
+        ranges.iter().for_each(|(low, high)| part.numbers_within(field, *low, *high, &mut bits));
+    } else {
+        run.meter.work(u64::from(places) * WALKS_MAX as u64)?;
+        let ranges = apart(ranges);
+        part.each_number(field, &mut |place, number| {
+            let behind = ranges.partition_point(|(low, _)| is_above(number, *low));
+            let found = behind.checked_sub(1).and_then(|at| ranges.get(at));
+            if found.is_some_and(|(_, high)| is_below(number, *high)) {
+                bits.add(place);
+            }
+        });
+    }
     counted(run, bits, within)
+}
+
+fn is_above(number: f64, low: Bound) -> bool {
+    number > low.value || (number == low.value && !low.is_exclusive)
+}
+
+fn is_below(number: f64, high: Bound) -> bool {
+    number < high.value || (number == high.value && !high.is_exclusive)
+}
+
+/// The same numbers as ranges that do not overlap, in their order.
+fn apart(ranges: &[(Bound, Bound)]) -> Vec<(Bound, Bound)> {
+    // Adding zero makes one of both zeros.
+    let plain = |bound: &Bound| Bound { value: bound.value + 0.0, ..*bound };
+    let mut ranges: Vec<(Bound, Bound)> =
+        ranges.iter().map(|(low, high)| (plain(low), plain(high))).collect();
+    ranges.retain(|(low, high)| low.value <= high.value);
+    sorted::all(&mut ranges, |(one, _), (other, _)| {
+        one.value.total_cmp(&other.value).then(one.is_exclusive.cmp(&other.is_exclusive))
+    });
+    let mut found: Vec<(Bound, Bound)> = Vec::with_capacity(ranges.len());
+    for (low, high) in ranges {
+        match found.last_mut() {
+            Some((_, last))
+                if is_below(low.value, *last) || (low.value == last.value && !low.is_exclusive) =>
+            {
+                if high.value > last.value || (high.value == last.value && !high.is_exclusive) {
+                    *last = high;
+                }
+            }
+            _ => found.push((low, high)),
+        }
+    }
+    found
 }
 
 pub(super) fn near_point(

@@ -37,7 +37,8 @@ pub(super) enum What {
     Or(Vec<Step>),
     Not(Box<Step>),
     Optional(Box<Step>),
-    Number(FieldId, Bound, Bound),
+    /// A number in one of these ranges.
+    Numbers(FieldId, Vec<(Bound, Bound)>),
     Geo {
         field: FieldId,
         longitude: f64,
@@ -109,7 +110,7 @@ impl Step {
             // What looks at places one by one comes late, when few are left.
             What::Geo { .. } => all + 1,
             What::Near { .. } => all + 2,
-            What::All | What::Not(_) | What::Optional(_) | What::Number(..) | What::Missing(_) => all,
+            What::All | What::Not(_) | What::Optional(_) | What::Numbers(..) | What::Missing(_) => all,
         }
     }
 }
@@ -180,7 +181,11 @@ impl<'a> Planner<'a> {
                 What::And(words.collect::<Result<_, _>>()?, Some(Window { slop, in_order }))
             }
             Clause::And(nodes) => What::And(steps(nodes)?, self.window(node)),
-            Clause::Or(nodes) => What::Or(steps(nodes)?),
+            Clause::Or(nodes) => {
+                let mut alternatives = Alternatives::default();
+                self.alternatives(nodes, fields, depth, &mut alternatives)?;
+                What::Or(alternatives.steps())
+            }
             Clause::Not(inner) => What::Not(Box::new(self.step(inner, fields, depth + 1)?)),
             Clause::Optional(inner) => What::Optional(Box::new(self.step(inner, fields, depth + 1)?)),
             Clause::In(only, inner) => {
@@ -197,7 +202,7 @@ impl<'a> Planner<'a> {
                 What::Nothing
             }
             Clause::Tag(field, patterns) => What::Tags(self.tags(*field, patterns)?),
-            Clause::Number(field, low, high) => What::Number(*field, *low, *high),
+            Clause::Number(field, low, high) => What::Numbers(*field, vec![(*low, *high)]),
             Clause::Geo { field, longitude, latitude, radius_m, .. } => {
                 What::Geo { field: *field, longitude: *longitude, latitude: *latitude, radius_m: *radius_m }
             }
@@ -208,6 +213,34 @@ impl<'a> Planner<'a> {
             Clause::Missing(field) => What::Missing(*field),
         };
         Ok(Step { what, weight: node.attributes.weight.unwrap_or(1.0) })
+    }
+
+    /// The members of a union. Where nobody asks for scores, all ranges of a field are one member, since each is a walk through its numbers.
+    fn alternatives(
+        &self,
+        nodes: &[Node],
+        fields: u128,
+        depth: usize,
+        into: &mut Alternatives,
+    ) -> Result<(), Failure> {
+        for node in nodes {
+            match &node.clause {
+                Clause::Or(inner) if !self.has_scores && depth < DEPTH_MAX => {
+                    self.alternatives(inner, fields, depth + 1, into)?;
+                }
+                Clause::Number(field, low, high)
+                    if !self.has_scores
+                        && !self.schema.field(*field).is_some_and(|field| field.is_not_indexed) =>
+                {
+                    match into.numbers.iter_mut().find(|(other, _)| other == field) {
+                        Some((_, ranges)) => ranges.push((*low, *high)),
+                        None => into.numbers.push((*field, vec![(*low, *high)])),
+                    }
+                }
+                _ => into.others.push(self.step(node, fields, depth + 1)?),
+            }
+        }
+        Ok(())
     }
 
     /// SLOP and INORDER count for all intersections that say nothing else.
@@ -387,6 +420,22 @@ impl<'a> Planner<'a> {
             }
         }
         Ok(count)
+    }
+}
+
+/// The members of a union: ranges of numbers by their fields, and everything else.
+#[derive(Default)]
+struct Alternatives {
+    numbers: Vec<(FieldId, Vec<(Bound, Bound)>)>,
+    others: Vec<Step>,
+}
+
+impl Alternatives {
+    fn steps(self) -> Vec<Step> {
+        let mut steps = self.others;
+        let numbers = |(field, ranges)| Step { what: What::Numbers(field, ranges), weight: 1.0 };
+        steps.extend(self.numbers.into_iter().map(numbers));
+        steps
     }
 }
 

@@ -1,6 +1,7 @@
 //! How near to each other words stand: phrases, SLOP and INORDER, and the distance that some scorers divide by.
 //!
-//! Words of a document are counted through its text fields, which follow each other without a gap, as in RediSearch.
+//! Words of a document are counted through its text fields, which follow each other without a gap, as in RediSearch, unless they are meant
+//! to be apart.
 
 use crate::search::sorted;
 
@@ -8,6 +9,9 @@ use super::Failure;
 use super::plan::{Step, What, Window};
 use super::run::Run;
 use super::terms::Offsets;
+
+/// So many words lie between fields that are apart: more than any window or field has.
+const APART: u64 = 1 << 32;
 
 /// Where a member of an intersection stands in documents.
 enum Cursor<'r> {
@@ -71,10 +75,11 @@ impl<'r> Group<'r> {
     fn read(&mut self, run: &Run<'r>, place: u32) -> Result<(), Failure> {
         run.meter.work(self.steps)?;
         self.starts.clear();
+        let gap = if run.are_fields_apart { APART } else { 0 };
         let mut start = 0;
         for field in 0..run.judge.weights.text_fields() {
             self.starts.push(start);
-            start += u64::from(run.view.part.field_words(field, place));
+            start += u64::from(run.view.part.field_words(field, place)) + gap;
         }
         for (cursor, offsets) in self.cursors.iter_mut().zip(&mut self.offsets) {
             offsets.clear();

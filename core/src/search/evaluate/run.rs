@@ -38,6 +38,7 @@ pub(super) struct Run<'r> {
     pub(super) judge: &'r Judge,
     pub(super) meter: &'r Meter<'r>,
     pub(super) has_scores: bool,
+    pub(super) are_fields_apart: bool,
 }
 
 /// The places of a set that count.

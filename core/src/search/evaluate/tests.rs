@@ -194,6 +194,7 @@ fn options<'o>(scorer: Scorer, synonyms: Synonyms<'o>) -> Options<'o> {
         in_documents: None,
         slop: None,
         in_order: false,
+        are_fields_apart: false,
         is_verbatim: false,
         language: Language::English,
         synonyms,

@@ -239,6 +239,9 @@ pub trait Part {
     /// Adds the places that have a number in a range.
     fn numbers_within(&self, field: FieldId, low: Bound, high: Bound, into: &mut Bits);
 
+    /// Shows all numbers of a field, each with its place.
+    fn each_number(&self, field: FieldId, visit: &mut dyn FnMut(u32, f64));
+
     /// Shows the positions of a geo field: longitude and latitude in degrees.
     fn positions_of(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(f64, f64));
 

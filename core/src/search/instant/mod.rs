@@ -6,7 +6,8 @@
 //!
 //! If too few documents match, typos are allowed, and then words are dropped from the end. All scores are whole numbers made of what a
 //! document itself says, so an answer does not depend on how documents lie in parts, nor on documents that are gone. Work is bounded by
-//! counting postings, never by time; an answer from which something was left out says so ([`Answer::is_exhaustive`]).
+//! counting postings, never by time; an answer from which something was left out says so ([`Answer::is_exhaustive`]). What is left out does
+//! depend on documents that are gone: their postings are read and counted until their segment is merged.
 
 mod candidates;
 mod choose;
@@ -91,8 +92,8 @@ pub struct Request<'q> {
     pub is_open: bool,
     /// Words that have to stand next to each other. They count as words before the others, without typos.
     pub phrases: &'q [Vec<&'q str>],
-    /// Words that must not be there.
-    pub negated: &'q [&'q str],
+    /// Words and phrases that must not be there.
+    pub negated: &'q [Vec<&'q str>],
     /// The documents that count, for each view; all live ones if None.
     pub filter: Option<&'q [Bits]>,
     /// The text fields to look in; all if None.
@@ -363,15 +364,10 @@ fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result
         }));
     }
     let word = |word: &&str| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
-    let phrases = request.phrases.iter().filter(|phrase| phrase.len() > 1);
-    let mut clauses: Vec<Node> =
-        phrases.map(|phrase| Clause::Phrase(phrase.iter().map(word).collect()).into()).collect();
-    clauses.extend(
-        request
-            .negated
-            .iter()
-            .map(|negated| Clause::Not(Box::new(Clause::Word(word(negated)).into())).into()),
-    );
+    let phrase = |words: &Vec<&str>| -> Node { Clause::Phrase(words.iter().map(word).collect()).into() };
+    let phrases = request.phrases.iter().filter(|words| words.len() > 1);
+    let mut clauses: Vec<Node> = phrases.map(phrase).collect();
+    clauses.extend(request.negated.iter().map(|words| Clause::Not(Box::new(phrase(words))).into()));
     if clauses.is_empty() {
         return Ok(allowed);
     }
@@ -400,6 +396,7 @@ fn matching(
         in_documents: None,
         slop: None,
         in_order: false,
+        are_fields_apart: true,
         is_verbatim: true,
         language: schema.language,
         synonyms: &|_, _| {},

@@ -319,7 +319,7 @@ fn phrases_negations_fields_and_synonyms() {
     };
     let new = || request(&[], &weights, &count);
     assert_eq!(run(&Request { phrases: &phrase, ..new() }), [1].into());
-    assert_eq!(run(&Request { words: &["york"], negated: &["jersey"], ..new() }), [1, 2].into());
+    assert_eq!(run(&Request { words: &["york"], negated: &[vec!["jersey"]], ..new() }), [1, 2].into());
     assert_eq!(run(&Request { words: &["new"], fields: Some(&[FieldId(1)]), ..new() }), [2].into());
     let synonyms = |word: &str, show: &mut dyn FnMut(&str)| {
         if word == "york" {

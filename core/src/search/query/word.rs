@@ -5,7 +5,7 @@ use super::lexer::{Kind, Token, unescape, unescape_wildcard, words};
 use super::parser::{Parser, Part};
 use super::tree::{Clause, Pattern};
 use crate::search::schema::{Analyzer, FieldId};
-use crate::search::text::{analyze_word, fold_part};
+use crate::search::text::{analyze_word, fold_part, groups_of_word};
 
 impl Parser<'_> {
     /// A word, a phrase or a pattern.
@@ -64,22 +64,14 @@ impl Parser<'_> {
 
     /// The terms of a word: those that nothing stands between are a phrase. Of a word that is none for the analyzer nothing is left.
     fn word_of(&mut self, text: &[u8], is_verbatim: bool) -> Part {
-        let mut groups: Vec<Vec<Vec<u8>>> = Vec::new();
-        analyze_word(self.context.schema.analyzer, text, &mut |term, is_adjacent| {
-            let term = term.as_bytes().to_vec();
-            match groups.last_mut() {
-                Some(group) if is_adjacent => group.push(term),
-                _ => groups.push(vec![term]),
-            }
-        });
         let mut part = None;
-        for mut group in groups {
-            let clause = match (group.len(), group.pop()) {
-                (1, Some(text)) => Clause::Word(Pattern::Word { text, is_verbatim }),
-                (_, last) => {
-                    let texts = group.into_iter().chain(last);
-                    Clause::Phrase(texts.map(|text| Pattern::Word { text, is_verbatim: true }).collect())
-                }
+        for group in groups_of_word(self.context.schema.analyzer, text) {
+            let is_verbatim = is_verbatim || group.len() > 1;
+            let word = |text: String| Pattern::Word { text: text.into_bytes(), is_verbatim };
+            let mut words: Vec<Pattern> = group.into_iter().map(word).collect();
+            let clause = match (words.len(), words.pop()) {
+                (1, Some(word)) => Clause::Word(word),
+                (_, last) => Clause::Phrase(words.into_iter().chain(last).collect()),
             };
             let node = self.node(clause)?;
             part = self.both(part, Some(node))?;
@@ -144,9 +136,10 @@ impl Parser<'_> {
                 patterns.push(Pattern::Word { text, is_verbatim: true });
             }
         }
-        Ok(match patterns.len() {
-            0 => None,
-            1 => patterns.pop().map(|word| Clause::Word(word).into()),
+        Ok(match (patterns.len(), self.context.schema.analyzer) {
+            (0, _) => None,
+            // Where one types, a quotation of one word differs from the word: it is finished, and has no typos.
+            (1, Analyzer::Words) => patterns.pop().map(|word| Clause::Word(word).into()),
             _ => Some(Clause::Phrase(patterns).into()),
         })
     }

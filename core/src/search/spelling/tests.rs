@@ -73,6 +73,9 @@ fn corrections_come_in_another_order() {
     assert_eq!(corrections("lorm", 1, 2, &terms), expected);
     assert_eq!(corrections("lorm", 1, 0, &[("lore", 0)]), [("lore".to_owned(), 0.0)]);
     assert_eq!(corrections("held", 2, 3, &[("help", 1), ("hello", 2)])[0], ("hello".to_owned(), 2.0 / 3.0));
+    // Two parts of an index.
+    let parts = [("hello", 1), ("help", 2), ("hello", 3)];
+    assert_eq!(corrections("held", 2, 8, &parts)[0], ("hello".to_owned(), 0.5));
     assert!(corrections("vlis", 1, 3, &[("valid", 1)]).is_empty());
     assert_eq!(corrections("a", 200, 1, &[("abcde", 1), ("abcdef", 1)]).len(), 1);
 }

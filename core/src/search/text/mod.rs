@@ -73,6 +73,16 @@ pub fn analyze_word(analyzer: Analyzer, word: &[u8], each: &mut dyn FnMut(&str, 
     }
 }
 
+/// The same terms in groups: those that nothing stands between, which are a phrase, are one.
+pub fn groups_of_word(analyzer: Analyzer, word: &[u8]) -> Vec<Vec<String>> {
+    let mut groups: Vec<Vec<String>> = Vec::new();
+    analyze_word(analyzer, word, &mut |term, is_adjacent| match groups.last_mut() {
+        Some(group) if is_adjacent => group.push(term.to_owned()),
+        _ => groups.push(vec![term.to_owned()]),
+    });
+    groups
+}
+
 /// The folded form of a part of a word, such as the beginning that is looked for, or of a word of a list.
 pub fn fold_part(analyzer: Analyzer, part: &[u8]) -> String {
     let mut folded = String::new();

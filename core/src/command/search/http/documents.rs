@@ -283,7 +283,7 @@ fn matching(
         Ok((found.total(), part.filter_map(key).collect()))
     })?;
     found.map_err(|ended| match ended {
-        Ended::Timeout => Fault::new("internal", "The documents could not be found in time.").into(),
+        Ended::Timeout => Fault::search_timeout().into(),
         Ended::Error(error) => Failed::Error(error),
     })
 }
@@ -299,6 +299,7 @@ pub(super) fn plain(ctx: &Context<'_, '_>, index: &Index, root: Node) -> find::A
         is_verbatim: true,
         slop: None,
         in_order: false,
+        are_fields_apart: true,
         fields: None,
         keys: None,
         timeout_ms: ctx.shared.search.settings.timeout_ms(),

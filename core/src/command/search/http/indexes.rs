@@ -13,10 +13,11 @@ use crate::command::{Context, admission};
 use crate::limits::{SEARCH_HTTP_REINDEXED_AT_ONCE, SEARCH_INDEXES_MAX};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::route::check_uid;
-use crate::search::dialect::settings::{Setting, Settings, are_same, seen, words};
+use crate::search::dialect::settings::{Setting, Settings, are_same, attribute_of_text, seen, words};
 use crate::search::dialect::shape::{self, Shape};
 use crate::search::dialect::task::Kind;
 use crate::search::dialect::time::rfc3339;
+use crate::search::schema::FieldId;
 use crate::server::search::{Contents, Definition, Index, Progress};
 
 fn shown(uid: &str, settings: &Settings) -> Value {
@@ -51,25 +52,38 @@ pub(super) fn list(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<Answe
     Ok(good(&json!({ "results": results, "offset": offset, "limit": limit, "total": all.len() })))
 }
 
-fn stats_of(index: &Index) -> Value {
-    let facts = index.contents.facts();
-    json!({
+fn stats_of(ctx: &Context<'_, '_>, index: &Index) -> Result<Value> {
+    let (facts, schema) = (index.contents.facts(), &index.definition.schema);
+    let names = || {
+        let numbered = schema.fields.iter().zip(0..);
+        numbered.filter_map(|(field, number)| Some((attribute_of_text(&field.name)?, FieldId(number))))
+    };
+    ctx.expect_work(facts.documents * names().count() as u64)?;
+    let counts = index.contents.read(ctx.now_ms(), &[], None, |views| {
+        let count = |field: FieldId| -> usize {
+            views
+                .iter()
+                .map(|view| view.live.iter().filter(|place| view.part.has(field, *place)).count())
+                .sum()
+        };
+        let counts = names().filter(|(name, _)| *name != "*").map(|(name, field)| (name, count(field)));
+        let known =
+            counts.filter(|(_, count)| *count > 0).map(|(name, count)| (name.to_owned(), count.into()));
+        known.collect::<serde_json::Map<String, Value>>()
+    });
+    Ok(json!({
         "numberOfDocuments": facts.documents,
         "isIndexing": !matches!(index.contents.progress(), Progress::Ready),
-        "rawDocumentDbSize": 0,
-        "avgDocumentSize": 0,
-        "numberOfEmbeddings": 0,
-        "numberOfEmbeddedDocuments": 0,
-        "fieldDistribution": {},
-    })
+        "fieldDistribution": counts,
+    }))
 }
 
 pub(super) fn all_stats(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<Answer> {
     let all = readable(ctx, asked);
     let updated = all.iter().map(|(_, _, settings)| settings.updated_at_ms).max();
     let bytes: i64 = all.iter().map(|(_, index, _)| index.contents.memory_bytes()).sum();
-    let indexes: serde_json::Map<String, Value> =
-        all.iter().map(|(uid, index, _)| (uid.clone(), stats_of(index))).collect();
+    let stats = all.iter().map(|(uid, index, _)| Ok((uid.clone(), stats_of(ctx, index)?)));
+    let indexes = stats.collect::<Result<serde_json::Map<String, Value>>>()?;
     Ok(good(&json!({
         "databaseSize": bytes, "usedDatabaseSize": bytes, "lastUpdate": updated.map(rfc3339), "indexes": indexes,
     })))
@@ -77,7 +91,7 @@ pub(super) fn all_stats(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<
 
 pub(super) fn stats(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
     let (index, _) = open(ctx, asked, uid, false)?;
-    Ok(good(&stats_of(&index)))
+    Ok(good(&stats_of(ctx, &index)?))
 }
 
 pub(super) fn show(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {

@@ -1,9 +1,10 @@
-//! What a search means for an index: words, conditions, fields, and how matches are ranked.
+//! What a search means for an index: words, filter, fields, and how matches are ranked.
 
 use std::sync::Arc;
 
 use super::Result;
 use crate::command::Context;
+use crate::command::search::instant::all_words;
 use crate::search::bits::Bits;
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::request::{Part, Search, Sort, SortBy, Strategy as Wanted, known, parts};
@@ -12,9 +13,9 @@ use crate::search::dialect::settings::{
 };
 use crate::search::evaluate::Meter;
 use crate::search::instant::{self, SortKey, Strategy, Typos, Weights};
-use crate::search::query::{Clause, Node, Pattern};
-use crate::search::schema::{FieldId, Schema};
-use crate::search::text::instant as analyzer;
+use crate::search::query::Node;
+use crate::search::schema::{Analyzer, FieldId, Schema};
+use crate::search::text::groups_of_word;
 use crate::server::search::Index;
 
 /// The words of what a user typed, and everything else that a search means for an index.
@@ -22,10 +23,10 @@ use crate::server::search::Index;
 pub(super) struct Meant {
     pub(super) words: Vec<String>,
     pub(super) phrases: Vec<Vec<String>>,
-    negated: Vec<String>,
+    negated: Vec<Vec<String>>,
     is_open: bool,
-    /// Conditions: the filter, and phrases that must not be there.
-    pub(super) conditions: Vec<Node>,
+    /// The filter.
+    pub(super) filter: Option<Node>,
     fields: Option<Vec<FieldId>>,
     sort: Vec<SortKey>,
     ties: Vec<SortKey>,
@@ -62,7 +63,7 @@ impl Meant {
         let mut meant = Meant { strategy, settings: settings.clone(), ..Meant::default() };
         meant.read_words(search.q.as_deref().unwrap_or_default(), settings);
         if let Some(filter) = &search.filter {
-            meant.conditions.push(filter.node(schema, settings.filterable(), "invalid_search_filter")?);
+            meant.filter = Some(filter.node(schema, settings.filterable(), "invalid_search_filter")?);
         }
         if let Some(names) = &search.searched {
             meant.fields = Some(searched(schema, names, uid)?);
@@ -129,25 +130,13 @@ impl Meant {
     }
 
     fn read_part(&mut self, part: &Part<'_>) {
-        // Words that nothing stands between are a phrase: pairs of characters of scripts without spaces.
-        let mut groups: Vec<Vec<String>> = Vec::new();
-        analyzer::words(
-            part.text.as_bytes(),
-            analyzer::Source::Query,
-            &mut |token| match groups.last_mut() {
-                Some(group) if token.is_adjacent || part.is_phrase => group.push(token.text.to_owned()),
-                _ => groups.push(vec![token.text.to_owned()]),
-            },
-        );
+        let mut groups = groups_of_word(Analyzer::Instant, part.text.as_bytes());
+        if part.is_phrase && !groups.is_empty() {
+            groups = vec![groups.concat()];
+        }
         for mut group in groups {
             match (part.is_negative, group.len()) {
-                (true, 1) => self.negated.append(&mut group),
-                (true, _) => {
-                    let word =
-                        |word: &String| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
-                    let phrase: Node = Clause::Phrase(group.iter().map(word).collect()).into();
-                    self.conditions.push(Clause::Not(Box::new(phrase)).into());
-                }
+                (true, _) => self.negated.push(group),
                 (false, 1) if !part.is_phrase => self.words.append(&mut group),
                 (false, _) => self.phrases.push(group),
             }
@@ -161,8 +150,8 @@ impl Meant {
         (filter, meter): (Option<&[Bits]>, &Meter<'_>),
         body: impl FnOnce(&instant::Request<'_>) -> R,
     ) -> R {
-        let (words, negated) = (texts_of(&self.words), texts_of(&self.negated));
-        let phrases: Vec<Vec<&str>> = self.phrases.iter().map(|phrase| texts_of(phrase)).collect();
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let (negated, phrases) = (all_words(&self.negated), all_words(&self.phrases));
         let facets: Vec<FieldId> = self.facets.iter().map(|(_, field)| *field).collect();
         let ranges: Vec<FieldId> = self.ranges.iter().map(|(_, field)| *field).collect();
         let synonyms = |word: &str, visit: &mut dyn FnMut(&str)| {
@@ -204,10 +193,6 @@ fn sort_keys(schema: &Schema, attribute: &str, is_descending: bool) -> impl Iter
         field(schema, &name).map(|field| SortKey { field, is_number, is_descending })
     });
     keys.into_iter().flatten()
-}
-
-fn texts_of(words: &[String]) -> Vec<&str> {
-    words.iter().map(String::as_str).collect()
 }
 
 fn strategy(wanted: Wanted) -> Strategy {

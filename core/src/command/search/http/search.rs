@@ -42,13 +42,14 @@ fn run(
     (meant, own): (&Meant, &Own),
     part: (usize, usize),
 ) -> Result<Answered> {
-    let asked = documents::plain(ctx, index, Clause::And(meant.conditions.clone()).into());
-    let filter = (!meant.conditions.is_empty()).then_some(&asked.root);
+    let root = meant.filter.clone().unwrap_or_else(|| Clause::All.into());
+    let asked = documents::plain(ctx, index, root);
+    let filter = meant.filter.is_some().then_some(&asked.root);
     let answered = search_instantly(ctx, index, (&asked, own), (filter, None), &|bits, meter, body| {
         meant.with_request(part, (bits, meter), body);
     });
     answered.map_err(|ended| match ended {
-        Ended::Timeout => Fault::new("internal", "The search took too long.").into(),
+        Ended::Timeout => Fault::search_timeout().into(),
         Ended::Error(error) => Failed::Error(error),
     })
 }

@@ -7,10 +7,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::stored::compact;
-use super::{Document, id_of};
+use super::{Document, id_of, keep_last};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::shape::{malformed, wrong_type};
-use crate::search::sorted;
 
 /// A document has so many attributes at most: as many as Meilisearch has.
 const ATTRIBUTES_MAX: usize = 65_535;
@@ -61,33 +60,6 @@ pub fn parse_documents(body: &[u8]) -> Result<Vec<Document>, Fault> {
         keep_last(&mut document.attributes);
     }
     Ok(documents)
-}
-
-/// Of attributes with one name, the last one stays, at the place of the first.
-fn keep_last(attributes: &mut Vec<(String, String)>) {
-    let name = |at: u32| attributes.get(at as usize).map_or("", |(name, _)| name.as_str());
-    // Equal names stand in the order in which they came.
-    let order = sorted::by(attributes.len() as u32, &|one, other| name(one).cmp(name(other)));
-    let pairs: Vec<(u32, u32)> = order
-        .windows(2)
-        .filter_map(|pair| match pair {
-            [one, other] if name(*one) == name(*other) => Some((*one, *other)),
-            _ => None,
-        })
-        .collect();
-    for (one, other) in pairs.iter().rev() {
-        let later = attributes.get_mut(*other as usize).map(|(_, value)| std::mem::take(value));
-        if let (Some((_, value)), Some(later)) = (attributes.get_mut(*one as usize), later) {
-            *value = later;
-        }
-    }
-    let mut gone: Vec<u32> = pairs.into_iter().map(|(_, other)| other).collect();
-    gone.sort_unstable();
-    let mut at = 0;
-    attributes.retain(|_| {
-        at += 1;
-        gone.binary_search(&(at - 1)).is_err()
-    });
 }
 
 /// The ids in the body of a deletion: an array of integers and strings.

@@ -5,18 +5,14 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
-use super::stored::json_of;
+use super::stored::value_of;
+use super::value::Json;
 use crate::number::format_f64;
 use crate::search::dialect::settings::{ALL_TEXTS, FACTS, attribute_of_text, is_attribute_of};
 use crate::search::index::FieldValue;
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::sorted;
 use crate::search::text::fold;
-
-/// Arrays and objects stand in each other so deep at most to be indexed: as deep as serde_json reads.
-const DEPTH_MAX: usize = 128;
 
 /// The fields of a hash, read as attributes.
 pub struct Fields<'f> {
@@ -25,15 +21,14 @@ pub struct Fields<'f> {
 
 struct Root<'f> {
     name: Cow<'f, str>,
-    stored: &'f [u8],
-    value: Value,
+    value: Json<'f>,
 }
 
 /// Something at a path.
 enum Leaf<'l> {
     Text(&'l str),
     /// A number with its digits.
-    Number(f64, Cow<'l, str>),
+    Number(f64, &'l str),
     Truth(bool),
     Null,
     /// An array or an object; whether it has nothing in it.
@@ -43,13 +38,8 @@ enum Leaf<'l> {
 impl<'f> Fields<'f> {
     /// Reads the fields of a hash.
     pub fn new(fields: impl Iterator<Item = (&'f [u8], &'f [u8])>) -> Fields<'f> {
-        let roots = fields.map(|(name, stored)| {
-            let json = json_of(stored);
-            // What serde_json cannot hold, such as an array in too many arrays, is a text.
-            let value = serde_json::from_str(&json)
-                .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(stored).into_owned()));
-            Root { name: String::from_utf8_lossy(name), stored, value }
-        });
+        let roots = fields
+            .map(|(name, stored)| Root { name: String::from_utf8_lossy(name), value: value_of(stored) });
         Fields { roots: roots.collect() }
     }
 
@@ -57,31 +47,24 @@ impl<'f> Fields<'f> {
     fn visit(&self, path: &str, is_deep: bool, each: &mut dyn FnMut(Leaf<'_>, bool)) {
         for root in &self.roots {
             if root.name == path || (is_deep && is_attribute_of(path, &root.name)) {
-                let digits = std::str::from_utf8(root.stored).unwrap_or_default();
-                show(&root.value, Some(digits), (is_deep, false, 0), each);
+                show(&root.value, (is_deep, false), each);
             } else if let Some(rest) = path.strip_prefix(&*root.name).and_then(|rest| rest.strip_prefix('.'))
             {
-                descend(&root.value, rest, (is_deep, false, 0), each);
+                descend(&root.value, rest, (is_deep, false), each);
             }
         }
     }
 }
 
-/// Shows what stands at a path inside a value. serde_json bounds the depth.
-fn descend(value: &Value, path: &str, how: (bool, bool, usize), each: &mut dyn FnMut(Leaf<'_>, bool)) {
-    let (is_deep, is_element, depth) = how;
-    if depth > DEPTH_MAX {
-        return;
-    }
+/// Shows what stands at a path inside a value. `how` is whether the insides of objects there are shown, and whether it is an element.
+fn descend(value: &Json<'_>, path: &str, how: (bool, bool), each: &mut dyn FnMut(Leaf<'_>, bool)) {
+    let (is_deep, _) = how;
     match value {
-        Value::Array(items) => {
-            items.iter().for_each(|item| descend(item, path, (is_deep, true, depth + 1), each))
-        }
-        Value::Object(members) => {
+        Json::Array(items) => items.iter().for_each(|item| descend(item, path, (is_deep, true), each)),
+        Json::Object(members) => {
             for (name, value) in members {
-                let how = (is_deep, is_element, depth + 1);
                 if name == path || (is_deep && is_attribute_of(path, name)) {
-                    show(value, None, how, each);
+                    show(value, how, each);
                 } else if let Some(rest) =
                     path.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'))
                 {
@@ -93,27 +76,21 @@ fn descend(value: &Value, path: &str, how: (bool, bool, usize), each: &mut dyn F
     }
 }
 
-fn show(value: &Value, digits: Option<&str>, how: (bool, bool, usize), each: &mut dyn FnMut(Leaf<'_>, bool)) {
-    let (is_deep, is_element, depth) = how;
-    if depth > DEPTH_MAX {
-        return;
-    }
+fn show(value: &Json<'_>, how: (bool, bool), each: &mut dyn FnMut(Leaf<'_>, bool)) {
+    let (is_deep, is_element) = how;
     match value {
-        Value::Null => each(Leaf::Null, is_element),
-        Value::Bool(is_true) => each(Leaf::Truth(*is_true), is_element),
-        Value::Number(number) => {
-            let digits = digits.map_or_else(|| Cow::Owned(number.to_string()), Cow::Borrowed);
-            each(Leaf::Number(number.as_f64().unwrap_or(f64::NAN), digits), is_element);
-        }
-        Value::String(text) => each(Leaf::Text(text), is_element),
-        Value::Array(items) => {
+        Json::Null => each(Leaf::Null, is_element),
+        Json::Truth(is_true) => each(Leaf::Truth(*is_true), is_element),
+        Json::Number(digits) => each(Leaf::Number(digits.parse().unwrap_or(f64::NAN), digits), is_element),
+        Json::Text(text) => each(Leaf::Text(text), is_element),
+        Json::Array(items) => {
             each(Leaf::Container(items.is_empty()), is_element);
-            items.iter().for_each(|item| show(item, None, (is_deep, true, depth + 1), each));
+            items.iter().for_each(|item| show(item, (is_deep, true), each));
         }
-        Value::Object(members) => {
+        Json::Object(members) => {
             each(Leaf::Container(members.is_empty()), is_element);
             if is_deep {
-                members.values().for_each(|value| show(value, None, (is_deep, is_element, depth + 1), each));
+                members.iter().for_each(|(_, value)| show(value, how, each));
             }
         }
     }
@@ -213,7 +190,7 @@ fn tags(fields: &Fields<'_>, path: &str) -> Held {
     fields.visit(path, false, &mut |leaf, _| match leaf {
         Leaf::Text(text) if !text.trim().is_empty() => tags.push(text.trim().as_bytes().to_vec()),
         Leaf::Truth(is_true) => tags.push(is_true.to_string().into_bytes()),
-        Leaf::Number(number, digits) => tags.push(number_tag(number, &digits)),
+        Leaf::Number(number, digits) => tags.push(number_tag(number, digits)),
         _ => {}
     });
     sorted::plainly(&mut tags);

@@ -18,14 +18,17 @@ mod position;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod value;
 
 pub use batch::{Primary, delete_ids, parse_documents, primary_key};
 pub use fields::{Fields, Held, held};
 pub use stored::{json_of, stored};
+pub use value::{Json, write_array, write_object};
 
 use std::borrow::Cow;
 
 use super::fault::Fault;
+use crate::search::sorted;
 
 /// An id has so many bytes at most, as in Meilisearch.
 const ID_MAX_BYTES: usize = 511;
@@ -139,4 +142,28 @@ pub fn id_of(value: &str) -> Result<String, Fault> {
 pub(super) fn write_text(text: &str, out: &mut Vec<u8>) {
     let written = serde_json::to_writer(&mut *out, text);
     debug_assert!(written.is_ok(), "writing into memory does not fail");
+}
+
+/// Of members with one name, the last one stays, at the place of the first.
+fn keep_last<V>(members: &mut Vec<(String, V)>) {
+    let name = |at: u32| members.get(at as usize).map_or("", |(name, _)| name.as_str());
+    // Equal names stand in the order in which they came.
+    let order = sorted::by(members.len() as u32, &|one, other| name(one).cmp(name(other)));
+    let pairs: Vec<(u32, u32)> = order
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [one, other] if name(*one) == name(*other) => Some((*one, *other)),
+            _ => None,
+        })
+        .collect();
+    for (one, other) in pairs.iter().rev() {
+        members.swap(*one as usize, *other as usize);
+    }
+    let mut gone: Vec<u32> = pairs.into_iter().map(|(_, other)| other).collect();
+    gone.sort_unstable();
+    let mut at = 0;
+    members.retain(|_| {
+        at += 1;
+        gone.binary_search(&(at - 1)).is_err()
+    });
 }

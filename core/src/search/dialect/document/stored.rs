@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::value::Json;
+
 /// Whether bytes are JSON without white space around it.
 fn is_json(text: &str) -> bool {
     let looks_so =
@@ -41,17 +43,21 @@ pub fn stored(json: &str) -> Cow<'_, [u8]> {
     Cow::Borrowed(json.as_bytes())
 }
 
+/// Whether the bytes of a field are JSON, and not a string of these characters.
+fn is_value(text: &str) -> bool {
+    match text.starts_with('"') {
+        true => match serde_json::from_str::<String>(text) {
+            Ok(inner) => is_json(text) && is_something_else(&inner),
+            Err(_) => is_json(text),
+        },
+        false => is_json(text),
+    }
+}
+
 /// The value that the bytes of a field are, as JSON without spaces.
 pub fn json_of(stored: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(stored);
-    let is_value = match text.starts_with('"') {
-        true => match serde_json::from_str::<String>(&text) {
-            Ok(inner) => is_json(&text) && is_something_else(&inner),
-            Err(_) => is_json(&text),
-        },
-        false => is_json(&text),
-    };
-    if !is_value {
+    if !is_value(&text) {
         let mut json = Vec::with_capacity(text.len() + 2);
         super::write_text(&text, &mut json);
         return Cow::Owned(String::from_utf8(json).unwrap_or_default());
@@ -60,6 +66,17 @@ pub fn json_of(stored: &[u8]) -> Cow<'_, str> {
         Cow::Borrowed(text) => compact(text),
         Cow::Owned(text) => Cow::Owned(compact(&text).into_owned()),
     }
+}
+
+/// The value that the bytes of a field are. What stands too deep in itself is a text.
+pub(super) fn value_of(stored: &[u8]) -> Json<'_> {
+    let text = String::from_utf8_lossy(stored);
+    let value = match &text {
+        text if !is_value(text) => None,
+        Cow::Borrowed(text) => Json::read(text),
+        Cow::Owned(text) => Json::read(text).map(Json::into_owned),
+    };
+    value.unwrap_or_else(|| Json::Text(text.into_owned()))
 }
 
 /// JSON without the white space between its parts.

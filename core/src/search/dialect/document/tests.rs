@@ -229,7 +229,7 @@ fn index_sees_other_values() {
             "tag_year: 2009 ^2009",
             "text_title: Up",
             "text_cast.name: Ed|Jo|Al",
-            "text_info: x|1.5",
+            "text_info: x|1.50",
         ]
     );
     assert_eq!(
@@ -245,6 +245,8 @@ fn new_attribute_is_not_found() {
         shown(&schema(json!({}), &["id", "title"]), document),
         ["text_id: 1", "text_title: Up", "text_*: old man|1.50"]
     );
+    let nested = r#"{"plot":{"n":12345678901234567890123,"m":[0.10]}}"#;
+    assert_eq!(shown(&schema(json!({}), &["plot"]), nested), ["text_plot: 12345678901234567890123|0.10"]);
     let deep = format!(r#"{{"a":{}{},"b":"kept"}}"#, "[".repeat(200), "]".repeat(200));
     assert!(shown(&schema(json!({}), &[]), &deep).concat().ends_with("|kept"));
 }

@@ -1,16 +1,11 @@
 //! One hit: the document's attributes that are shown, and beside them `_formatted`, `_matchesPosition` and `_rankingScore`.
 
-use serde_json::{Map, Value};
-
 use super::write_number;
-use crate::search::dialect::document::{Document, write_text};
+use crate::search::dialect::document::{Document, Json, write_array, write_object, write_text};
 use crate::search::dialect::request::{Crop, Search};
 use crate::search::dialect::settings::{Settings, is_attribute_of};
 use crate::search::highlight::{Analysis, Matcher, Tags, crop};
 use crate::search::schema::Analyzer;
-
-/// Arrays and objects stand in each other so deep at most to be formatted; what lies deeper is as it was.
-const DEPTH_MAX: usize = 128;
 
 /// Which words of texts match; made anew for each text, since phrases begin again there.
 pub trait Matches {
@@ -80,30 +75,31 @@ pub fn select(name: &str, value: &str, paths: Option<&[String]>) -> Option<Strin
     if !paths.iter().any(|path| is_attribute_of(name, path)) {
         return None;
     }
-    let value = serde_json::from_str(value).ok()?;
-    pick(value, name, paths, 0).map(|value| value.to_string())
+    let picked = pick(Json::read(value)?, name, paths)?;
+    let mut json = Vec::new();
+    picked.write(&mut json);
+    String::from_utf8(json).ok()
 }
 
-fn pick(value: Value, at: &str, paths: &[String], depth: usize) -> Option<Value> {
-    if depth > DEPTH_MAX || paths.iter().any(|path| is_attribute_of(path, at)) {
+fn pick<'j>(value: Json<'j>, at: &str, paths: &[String]) -> Option<Json<'j>> {
+    if paths.iter().any(|path| is_attribute_of(path, at)) {
         return Some(value);
     }
     match value {
-        Value::Object(members) => {
-            let inner = |(name, value): (String, Value)| {
+        Json::Object(members) => {
+            let inner = |(name, value): (String, Json<'j>)| {
                 let at = [at, ".", &name].concat();
                 let is_on_the_way =
                     paths.iter().any(|path| is_attribute_of(path, &at) || is_attribute_of(&at, path));
-                let value = if is_on_the_way { pick(value, &at, paths, depth + 1) } else { None };
+                let value = if is_on_the_way { pick(value, &at, paths) } else { None };
                 value.map(|value| (name, value))
             };
-            let picked: Map<String, Value> = members.into_iter().filter_map(inner).collect();
-            (!picked.is_empty()).then_some(Value::Object(picked))
+            let picked: Vec<_> = members.into_iter().filter_map(inner).collect();
+            (!picked.is_empty()).then_some(Json::Object(picked))
         }
-        Value::Array(items) => {
-            let picked: Vec<Value> =
-                items.into_iter().filter_map(|item| pick(item, at, paths, depth + 1)).collect();
-            (!picked.is_empty()).then_some(Value::Array(picked))
+        Json::Array(items) => {
+            let picked: Vec<_> = items.into_iter().filter_map(|item| pick(item, at, paths)).collect();
+            (!picked.is_empty()).then_some(Json::Array(picked))
         }
         _ => None,
     }
@@ -195,20 +191,9 @@ fn analysis() -> Analysis<'static> {
 }
 
 fn write_formatted(name: &str, json: &str, search: &Search, matches: &mut dyn Matches, out: &mut Vec<u8>) {
-    // Digits of a number stay as they are written.
-    let is_number = json.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    if is_number {
-        return match Format::of(name, search) {
-            Some(format) => write_text(&formatted(name, json, format, matches), out),
-            None => out.extend_from_slice(json.as_bytes()),
-        };
-    }
-    match serde_json::from_str::<Value>(json) {
-        Ok(value) => {
-            let value = format_value(value, name, search, matches, 0);
-            out.extend_from_slice(value.to_string().as_bytes());
-        }
-        Err(_) => out.extend_from_slice(json.as_bytes()),
+    match Json::read(json) {
+        Some(value) => format_value(&value, name, search, matches, out),
+        None => out.extend_from_slice(json.as_bytes()),
     }
 }
 
@@ -221,111 +206,102 @@ fn formatted(path: &str, text: &str, format: Format<'_>, matches: &mut dyn Match
     String::from_utf8(found).unwrap_or_else(|_| text.to_owned())
 }
 
-fn format_value(value: Value, path: &str, search: &Search, matches: &mut dyn Matches, depth: usize) -> Value {
-    if depth > DEPTH_MAX {
-        return value;
-    }
-    match value {
-        Value::Array(items) => {
-            items.into_iter().map(|item| format_value(item, path, search, matches, depth + 1)).collect()
+fn format_value(value: &Json<'_>, path: &str, search: &Search, matches: &mut dyn Matches, out: &mut Vec<u8>) {
+    let text = match value {
+        Json::Array(items) => {
+            let mut item =
+                |item: &Json<'_>, out: &mut Vec<u8>| format_value(item, path, search, matches, out);
+            return write_array(items, &mut item, out);
         }
-        Value::Object(members) => {
-            let inner = |(name, value): (String, Value)| {
-                let value = format_value(value, &[path, ".", &name].concat(), search, matches, depth + 1);
-                (name, value)
+        Json::Object(members) => {
+            let mut member = |name: &str, value: &Json<'_>, out: &mut Vec<u8>| {
+                format_value(value, &[path, ".", name].concat(), search, matches, out);
             };
-            Value::Object(members.into_iter().map(inner).collect())
+            return write_object(members, &mut member, out);
         }
-        Value::String(text) => match Format::of(path, search) {
-            Some(format) => formatted(path, &text, format, matches).into(),
-            None => Value::String(text),
-        },
-        Value::Number(number) => match Format::of(path, search) {
-            Some(format) => formatted(path, &number.to_string(), format, matches).into(),
-            None => Value::Number(number),
-        },
-        other => other,
+        Json::Text(text) => Some(text.as_str()),
+        Json::Number(digits) => Some(digits.as_ref()),
+        Json::Null | Json::Truth(_) => None,
+    };
+    match text.zip(Format::of(path, search)) {
+        Some((text, format)) => write_text(&formatted(path, text, format, matches), out),
+        None => value.write(out),
     }
+}
+
+/// Where the text at a path matches: start and length in bytes, and the places of the elements of arrays that lead there.
+struct Places {
+    path: String,
+    found: Vec<(usize, usize, Vec<usize>)>,
 }
 
 /// Where the texts of displayed attributes match, retrieved or not: bytes, as Meilisearch counts them.
 fn write_positions(displayed: &[(&str, String)], matches: &mut dyn Matches, out: &mut Vec<u8>) {
+    let mut all = Vec::new();
+    for (name, json) in displayed {
+        if let Some(value) = Json::read(json) {
+            position_value(&value, name, &mut Vec::new(), matches, &mut all);
+        }
+    }
     out.push(b'{');
     let mut is_first = true;
-    for (name, json) in displayed {
-        let Ok(value) = serde_json::from_str::<Value>(json) else { continue };
-        let digits = if value.is_number() { Some(json.as_str()) } else { None };
-        position_value(&value, (name, digits, None, 0), matches, &mut |path, found| {
-            write_member(path, &mut is_first, out);
-            out.push(b'[');
-            for (at, (start, length, index)) in found.iter().enumerate() {
-                out.extend_from_slice(if at > 0 { b",{\"start\":" } else { b"{\"start\":" });
-                out.extend_from_slice(itoa::Buffer::new().format(*start).as_bytes());
-                super::write_count("length", *length as u64, out);
-                if let Some(index) = index {
-                    out.extend_from_slice(b",\"indices\":[");
-                    out.extend_from_slice(itoa::Buffer::new().format(*index).as_bytes());
-                    out.push(b']');
-                }
-                out.push(b'}');
+    for Places { path, found } in &all {
+        write_member(path, &mut is_first, out);
+        out.push(b'[');
+        for (at, (start, length, indices)) in found.iter().enumerate() {
+            out.extend_from_slice(if at > 0 { b",{\"start\":" } else { b"{\"start\":" });
+            out.extend_from_slice(itoa::Buffer::new().format(*start).as_bytes());
+            super::write_count("length", *length as u64, out);
+            for (at, index) in indices.iter().enumerate() {
+                out.extend_from_slice(if at > 0 { b"," } else { b",\"indices\":[" });
+                out.extend_from_slice(itoa::Buffer::new().format(*index).as_bytes());
             }
-            out.push(b']');
-        });
+            out.extend_from_slice(if indices.is_empty() { b"}" } else { b"]}" });
+        }
+        out.push(b']');
     }
     out.push(b'}');
 }
 
-/// Start, length and, in an array, the place of the element.
-type Found = (usize, usize, Option<usize>);
-
 fn position_value(
-    value: &Value,
-    (path, digits, index, depth): (&str, Option<&str>, Option<usize>, usize),
+    value: &Json<'_>,
+    path: &str,
+    indices: &mut Vec<usize>,
     matches: &mut dyn Matches,
-    each: &mut dyn FnMut(&str, &[Found]),
+    all: &mut Vec<Places>,
 ) {
-    let mut found = Vec::new();
     match value {
-        _ if depth > DEPTH_MAX => return,
-        Value::Object(members) => {
+        Json::Object(members) => {
             for (name, value) in members {
-                position_value(value, (&[path, ".", name].concat(), None, index, depth + 1), matches, each);
+                position_value(value, &[path, ".", name].concat(), indices, matches, all);
             }
-            return;
         }
-        // Elements of an array are told together.
-        Value::Array(items) => {
+        Json::Array(items) => {
             for (at, item) in items.iter().enumerate() {
-                match item {
-                    Value::String(text) => positions(path, text, Some(at), matches, &mut found),
-                    Value::Number(number) => {
-                        positions(path, &number.to_string(), Some(at), matches, &mut found)
-                    }
-                    other => position_value(other, (path, None, Some(at), depth + 1), matches, each),
-                }
+                indices.push(at);
+                position_value(item, path, indices, matches, all);
+                indices.pop();
             }
         }
-        Value::String(text) => positions(path, text, index, matches, &mut found),
-        Value::Number(number) => {
-            let text = digits.map_or_else(|| number.to_string(), str::to_owned);
-            positions(path, &text, index, matches, &mut found);
-        }
-        _ => return,
-    }
-    if !found.is_empty() {
-        each(path, &found);
+        Json::Text(text) => positions(path, text, indices, matches, all),
+        Json::Number(digits) => positions(path, digits, indices, matches, all),
+        Json::Null | Json::Truth(_) => {}
     }
 }
 
-fn positions(
-    path: &str,
-    text: &str,
-    index: Option<usize>,
-    matches: &mut dyn Matches,
-    found: &mut Vec<Found>,
-) {
+fn positions(path: &str, text: &str, indices: &[usize], matches: &mut dyn Matches, all: &mut Vec<Places>) {
     matches.with_matcher(path, &mut |matcher| {
         let places = crop::positions(text.as_bytes(), analysis(), matcher);
-        found.extend(places.into_iter().map(|(start, length)| (start, length, index)));
+        let places = places.into_iter().map(|(start, length)| (start, length, indices.to_vec()));
+        // Objects in an array lead to one path again and again.
+        match all.iter_mut().find(|known| known.path == path) {
+            Some(known) => known.found.extend(places),
+            None => {
+                let found: Vec<_> = places.collect();
+                if !found.is_empty() {
+                    all.push(Places { path: path.to_owned(), found });
+                }
+            }
+        }
     });
 }

@@ -23,7 +23,11 @@ const DOCUMENT: &str = r#"{"id":7,"title":"A man","plot":"one two three four man
     "cast":{"lead":"Mann","age":70,"list":["x man","y"]},"none":null}"#;
 
 fn hit(search: Value, settings: Value, score: Option<f64>) -> String {
-    let document = parse_documents(DOCUMENT.as_bytes()).expect("a document").remove(0);
+    hit_of(DOCUMENT, search, settings, score)
+}
+
+fn hit_of(document: &str, search: Value, settings: Value, score: Option<f64>) -> String {
+    let document = parse_documents(document.as_bytes()).expect("a document").remove(0);
     let search = parse_search(search.to_string().as_bytes()).expect("a search");
     let mut read = Settings::default();
     read.update(&settings).expect("settings");
@@ -67,7 +71,7 @@ fn match_is_marked_elsewhere() {
             json!({}),
             None
         ),
-        r#"{"cast":{"lead":"Mann","age":70,"list":["x man","y"]},"none":null,"_formatted":{"id":"7","title":"A [man]","plot":"one two three four [man] five six","price":"1.50","cast":{"age":"70","lead":"[Man]n","list":["x [man]","y"]},"none":null}}"#
+        r#"{"cast":{"lead":"Mann","age":70,"list":["x man","y"]},"none":null,"_formatted":{"id":"7","title":"A [man]","plot":"one two three four [man] five six","price":"1.50","cast":{"lead":"[Man]n","age":"70","list":["x [man]","y"]},"none":null}}"#
     );
     assert_eq!(
         hit(json!({"attributesToRetrieve": ["title", "cast"], "showMatchesPosition": true}), json!({}), None),
@@ -95,6 +99,25 @@ fn mark_is_missing_where_the_attribute_is_not_retrieved() {
         let search = json!({"attributesToRetrieve": ["none"], "attributesToHighlight": [nothing]});
         assert_eq!(formatted(search), "{}");
     }
+}
+
+#[test]
+fn digits_inside_of_objects_are_rounded() {
+    const NESTED: &str = r#"{"id":1,"z":{"n":12345678901234567890123,"b":1.50,"a":[{"x":0.10},{"y":1}]}}"#;
+    let shown = |search: Value| hit_of(NESTED, search, json!({}), None);
+    assert_eq!(
+        shown(json!({"attributesToRetrieve": ["z.n", "z.a.x"], "attributesToHighlight": ["z.a"]})),
+        r#"{"z":{"n":12345678901234567890123,"a":[{"x":0.10}]},"_formatted":{"z":{"n":12345678901234567890123,"a":[{"x":"0.10"},{"y":"1"}]}}}"#
+    );
+}
+
+#[test]
+fn matches_in_objects_of_an_array_are_told_twice() {
+    const CAST: &str = r#"{"id":1,"cast":[{"name":"man one"},{"name":"x"},{"name":["a","two man"]}]}"#;
+    assert_eq!(
+        hit_of(CAST, json!({"attributesToRetrieve": ["id"], "showMatchesPosition": true}), json!({}), None),
+        r#"{"id":1,"_matchesPosition":{"cast.name":[{"start":0,"length":3,"indices":[0]},{"start":4,"length":3,"indices":[2,1]}]}}"#
+    );
 }
 
 #[test]

@@ -170,6 +170,16 @@ impl Part for Delta {
         });
     }
 
+    fn each_number(&self, field: FieldId, visit: &mut dyn FnMut(u32, f64)) {
+        let Some(column) = self.column(field) else { return };
+        for (number, place) in column.numbers.iter().zip(0..) {
+            if column.has_number.has(place) {
+                visit(place, *number);
+            }
+        }
+        column.more_numbers.iter().for_each(|(place, number)| visit(*place, *number));
+    }
+
     fn positions_of(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(f64, f64)) {
         let Some(column) = self.column(field) else { return };
         for (_, longitude, latitude) in column.positions(place) {

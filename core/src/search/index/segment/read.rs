@@ -214,6 +214,16 @@ impl Part for Segment {
         });
     }
 
+    fn each_number(&self, field: FieldId, visit: &mut dyn FnMut(u32, f64)) {
+        let Some(column) = self.column(field) else { return };
+        if let Some(numbers) = column.numbers(&self.bytes) {
+            (0..self.places).for_each(|place| {
+                numbers.of(place).into_iter().for_each(|number| visit(place, number));
+            });
+        }
+        column.more_numbers(&self.bytes, None, visit);
+    }
+
     fn positions_of(&self, field: FieldId, place: u32, visit: &mut dyn FnMut(f64, f64)) {
         self.units_of(field, place, &mut |longitude, latitude| visit(degrees(longitude), degrees(latitude)));
     }

@@ -430,3 +430,65 @@ fn filter_of_a_fetch_is_ignored() {
     let answer = good(&mut client, ("POST", "/indexes/films/documents/fetch"), json!({"ids": [5, 1, 5]}));
     assert_eq!(answer["total"], 2);
 }
+
+#[test]
+fn phrase_goes_over_into_the_next_attribute() {
+    let log = Log::default();
+    let server = open(&log);
+    let mut client = Client::of(&server);
+    good(
+        &mut client,
+        ("POST", ALL),
+        json!([{"id": 1, "title": "the big", "plot": "apple pie"}, {"id": 2, "title": "big apple", "plot": "x"}]),
+    );
+    settle(&server);
+    let mut of = |q: &str| ids(&found(&mut client, json!({ "q": q })));
+    assert_eq!(of("\"big apple\""), [2]);
+    assert_eq!(of("-\"big apple\""), [1]);
+    assert_eq!(of("-\"apple pie\" big"), [2]);
+}
+
+#[test]
+fn filter_of_many_numbers_takes_too_long() {
+    let log = Log::default();
+    let server = open(&log);
+    let mut client = Client::of(&server);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["n", "tag"]}));
+    let documents: Vec<Value> =
+        (0..2_000).map(|id| json!({"id": id, "n": [id, -id], "tag": format!("t{id}")})).collect();
+    good(&mut client, ("POST", ALL), json!(documents));
+    settle(&server);
+    client.say("FT.CONFIG SET TIMEOUT 1");
+    let mut total = |filter: String| {
+        let answer = found(&mut client, json!({"filter": filter, "limit": 0, "hitsPerPage": 1}));
+        answer["totalHits"].clone()
+    };
+    let list = |sign: &str| (0..900).map(|n| format!("{sign}{}", 2 * n)).collect::<Vec<_>>().join(",");
+    assert_eq!(total(format!("n IN [{}]", list(""))), 900);
+    assert_eq!(total(format!("n IN [{}]", list("-"))), 900, "second numbers of arrays");
+    let any = (0..900).map(|n| format!("n = {n}.0 OR n {n} TO {}", n + 3)).collect::<Vec<_>>().join(" OR ");
+    assert_eq!(total(any), 903);
+    assert_eq!(total("n = 1 OR n > 1990 OR n < -1998 OR tag = t5".to_owned()), 11);
+}
+
+#[test]
+fn hash_is_not_found_by_the_id_that_it_is_shown_with() {
+    let log = Log::default();
+    let server = open(&log);
+    let mut client = Client::of(&server);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["id"]}));
+    good(&mut client, ("POST", ALL), json!([{"id": 7, "title": "Up"}]));
+    client.call(&["HSET", "films:8", "title", "Down", "seen", "true"]);
+    settle(&server);
+    assert_eq!(ids(&found(&mut client, json!({"filter": "id = 8"}))), [8]);
+    assert_eq!(ids(&found(&mut client, json!({"filter": "id >= 7"}))), [7, 8]);
+    let stats = good(&mut client, ("GET", "/indexes/films/stats"), Value::Null);
+    assert_eq!(stats["fieldDistribution"], json!({"id": 2, "title": 2}));
+    client.say("DEL films:7");
+    settle(&server);
+    let stats = good(&mut client, ("GET", "/indexes/films/stats"), Value::Null);
+    assert_eq!(
+        stats,
+        json!({"numberOfDocuments": 1, "isIndexing": false, "fieldDistribution": {"id": 1, "title": 1}})
+    );
+}

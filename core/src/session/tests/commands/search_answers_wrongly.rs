@@ -180,6 +180,9 @@ fn option_of_a_search_says_nothing() {
     }
     let reply = client.say("FT.SEARCH i word SCORER HAMMING PAYLOAD aaaa WITHSCORES NOCONTENT");
     assert_eq!(reply, "*7 :3 $1 a $1 1 $1 b $18 0.3333333333333333 $1 c $1 0");
+    let reply =
+        client.say("FT.SEARCH i word SCORER HAMMING PAYLOAD aaaa WITHSCORES NOCONTENT SORTBY t LIMIT 1 1");
+    assert_eq!(reply, "*3 :3 $1 b $18 0.3333333333333333");
     for request in [
         "FT.SEARCH i word SCORER INSTANT SLOP 0",
         "FT.SEARCH i word SCORER INSTANT INORDER",
@@ -255,4 +258,35 @@ fn index_is_changed_by_a_user_who_may_not_read_its_keys() {
         let reply = client.say(request);
         assert!(reply.starts_with("-NOPERM"), "{request}: {reply}");
     }
+}
+
+#[test]
+fn word_that_is_finished_or_quoted_stands_for_others_as_one_types() {
+    let machine = Simulation::new(1);
+    let server = open(&machine);
+    let mut client = Client::of(&server);
+    assert_eq!(client.say("FT.CREATE i ANALYZER INSTANT SCHEMA t TEXT u TEXT"), "+OK");
+    for (key, title) in [("a", "kn sta"), ("b", "knight stab"), ("c", "knight sta"), ("d", "xta")] {
+        client.call(&["HSET", key, "t", title]);
+    }
+    client.call(&["HSET", "e", "t", "the big", "u", "apple"]);
+    let mut keys = |query: &str| {
+        let reply = client.call(&["FT.SEARCH", "i", query, "NOCONTENT", "SCORER", "INSTANT"]);
+        let mut keys: Vec<String> = reply.split(' ').skip(3).step_by(2).map(str::to_owned).collect();
+        keys.sort();
+        keys.concat()
+    };
+    assert_eq!(keys("kn* sta"), "abc", "the last word is open, and the first has a star");
+    assert_eq!(keys("kn sta"), "a");
+    assert_eq!(keys("kn* sta "), "ac");
+    assert_eq!(keys("sta kn*"), "ac");
+    assert_eq!(keys("sta kn* "), "ac", "a star opens a word whatever comes behind it");
+    assert_eq!(keys("sta"), "abc");
+    assert_eq!(keys("\"sta\""), "ac", "a quotation is finished");
+    assert_eq!(keys("-\"sta\""), "bde");
+    assert_eq!((keys("aple").as_str(), keys("\"aple\"").as_str()), ("e", ""), "a quotation has no typos");
+    assert_eq!(keys("\"big apple\""), "", "a phrase goes over from one field into the next");
+    assert_eq!(keys("-\"big apple\""), "abcde");
+    // As in RediSearch, all other searches count words through all fields.
+    assert_eq!(client.call(&["FT.SEARCH", "i", "\"big apple\"", "NOCONTENT"]), "*2 :1 $1 e");
 }
