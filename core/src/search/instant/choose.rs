@@ -55,8 +55,13 @@ pub(super) fn choose(
         request.meter.memory(order.len() * 2 * size_of::<u128>())?;
         by_score(views, request, &found, &mut order, end)?;
         order.truncate(end);
-        let hits = order.iter().skip(request.offset);
-        answer.hits = hits.filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?)).collect();
+        let hits = order.iter().filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?));
+        // Of what was not looked at closely more is believed than of what comes before it.
+        let falling = hits.scan(1.0f64, |least, hit| {
+            *least = least.min(hit.relevance);
+            Some(Hit { relevance: *least, ..hit })
+        });
+        answer.hits = falling.skip(request.offset).collect();
         return Ok(found);
     }
     let sort = Values::read(views, request, request.sort, &found)?;

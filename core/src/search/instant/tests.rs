@@ -290,6 +290,20 @@ fn hits_of_little_relevance_are_counted() {
 }
 
 #[test]
+fn relevance_rises_behind_what_was_looked_at_closely() {
+    let index =
+        Index::new(&(1..=300).map(|id| document(id, "red and not a car", "", "x", 0.0)).collect::<Vec<_>>());
+    let of = |offset, count| {
+        let answer =
+            index.search(&["red", "car"], &|request| (request.offset, request.count) = (offset, count));
+        answer.hits.iter().map(|hit| hit.relevance).collect::<Vec<f64>>()
+    };
+    let all = of(0, 300);
+    assert!(all.is_sorted_by(|a, b| a >= b), "{all:?}");
+    assert_eq!(of(200, 50), all[200..250]);
+}
+
+#[test]
 fn neighbours_may_be_one_word() {
     let index = Index::of(&[("rustc", "a compiler", "x", 0.0), ("rust", "some c code", "x", 0.0)]);
     assert_eq!(index.ids(&["rust", "c"]), [1, 2]);
