@@ -11,7 +11,7 @@ EDGE_FEATURES ?= wasm-functions sql
 .PHONY: edge edge-wasm
 
 edge-wasm: rust wasm-tools
-	cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile $(EDGE_PROFILE) --features "$(EDGE_FEATURES)"
+	$(FOR_WORKERD) cargo build -q -p edgecask-edge-worker --target wasm32-unknown-unknown --profile $(EDGE_PROFILE) --features "$(EDGE_FEATURES)"
 
 edge: edge-wasm $(EDGE)/node_modules/ready
 	cd $(EDGE)

@@ -46,7 +46,7 @@ impl Corrections {
     }
 
     /// Offers a term, and how many documents have it: 0 for one of a dictionary. It may be offered for each part, and then their numbers are
-    /// added.
+    /// added, but for those that it had before others took its place among the best.
     pub fn offer(&mut self, term: &str, documents: u64) {
         self.offer_counted(term, &mut || Some(documents));
     }

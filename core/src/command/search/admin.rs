@@ -41,6 +41,16 @@ pub(super) fn find_known(ctx: &Context<'_, '_>, name: &[u8]) -> Result<Arc<Index
     present(ctx).find(ctx.db(), name).cloned().ok_or(CommandError::text("Unknown index name"))
 }
 
+/// The same by its own name: an alias of an alias would go with that.
+///
+/// # Errors
+/// There is none.
+fn find_named(ctx: &Context<'_, '_>, name: &[u8]) -> Result<Arc<Index>> {
+    check_engine(ctx)?;
+    let found = present(ctx).named(ctx.db(), name).cloned();
+    found.ok_or(CommandError::text("Unknown index name (or name is an alias itself)"))
+}
+
 /// The same for a search.
 ///
 /// # Errors
@@ -177,7 +187,7 @@ pub(super) fn list(ctx: &mut Context<'_, '_>, _args: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn alias_add(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let (alias, index) = (args[1], find_known(ctx, args[2])?);
+    let (alias, index) = (args[1], find_named(ctx, args[2])?);
     if present(ctx).find(ctx.db(), alias).is_some() {
         return Err(CommandError::text("Alias already exists"));
     }
@@ -185,7 +195,7 @@ pub(super) fn alias_add(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 }
 
 pub(super) fn alias_update(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
-    let (alias, index) = (args[1], find_known(ctx, args[2])?);
+    let (alias, index) = (args[1], find_named(ctx, args[2])?);
     if present(ctx).named(ctx.db(), alias).is_some() {
         return Err(CommandError::text("Alias already exists"));
     }

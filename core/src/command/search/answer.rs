@@ -62,6 +62,7 @@ pub(super) fn load(
         };
         let mut fields = Fields::new();
         match &request.returned {
+            _ if request.no_content => {}
             Some(returned) => returned_fields(ctx, index, &hit, returned, &mut fields)?,
             None => {
                 let distances = hit.distances.iter();

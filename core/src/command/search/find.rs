@@ -21,7 +21,7 @@ use crate::search::query::{self, Bound, Clause, Nearest, Node};
 use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::text::Language;
 use crate::search::value::Value;
-use crate::server::search::Index;
+use crate::server::search::{DocumentChange, Index};
 
 type Result<T, E = CommandError> = std::result::Result<T, E>;
 
@@ -52,6 +52,8 @@ pub(super) struct Words<'a> {
     pub parameters: Vec<(&'a [u8], &'a [u8])>,
     pub is_verbatim: bool,
     pub keeps_stop_words: bool,
+    /// Whether the last word is still being typed (SCORER INSTANT).
+    pub is_typed: bool,
 }
 
 impl<'a> Words<'a> {
@@ -63,6 +65,7 @@ impl<'a> Words<'a> {
             parameters: request.parameters.clone(),
             is_verbatim: request.verbatim,
             keeps_stop_words: request.keep_stop_words,
+            is_typed: request.scorer.is_some_and(is_instant),
         }
     }
 }
@@ -78,22 +81,22 @@ pub(super) fn parse(schema: &Schema, words: &Words<'_>) -> Result<query::Query> 
         parameters: &words.parameters,
         is_verbatim: words.is_verbatim,
         keeps_stop_words: words.keeps_stop_words,
+        is_typed: words.is_typed,
     };
     query::parse(words.text, &context).map_err(|error| CommandError::owned(error.text))
 }
 
-/// The scorer of this name.
+fn is_instant(scorer: &[u8]) -> bool {
+    scorer.eq_ignore_ascii_case(b"INSTANT")
+}
+
+/// The scorer of this name; INSTANT is none.
 ///
 /// # Errors
 /// There is none.
-fn scorer(name: Option<&[u8]>, is_instant: &mut bool) -> Result<Scorer> {
-    let Some(name) = name else { return Ok(Scorer::default()) };
-    let upper = name.to_ascii_uppercase();
-    *is_instant = upper == b"INSTANT";
-    if *is_instant {
-        return Ok(Scorer::default());
-    }
-    Scorer::named(&upper).ok_or_else(|| {
+fn scorer(name: Option<&[u8]>) -> Result<Scorer> {
+    let Some(name) = name.filter(|name| !is_instant(name)) else { return Ok(Scorer::default()) };
+    Scorer::named(&name.to_ascii_uppercase()).ok_or_else(|| {
         let name = crate::command::args::quoted(name, 64);
         CommandError::owned(format!("No such scorer {name}"))
     })
@@ -123,8 +126,8 @@ impl Asked {
     ) -> Result<(Asked, bool)> {
         let (schema, settings) = (&index.definition.schema, &ctx.shared.search.settings);
         let query = parse(schema, &Words::of_search(ctx, text, request))?;
-        let mut is_instant = false;
-        let scorer = scorer(request.scorer, &mut is_instant)?;
+        let is_instant = request.scorer.is_some_and(is_instant);
+        let scorer = scorer(request.scorer)?;
         check_instant(is_instant, request)?;
         let filters = request.numbers.iter().map(|filter| number_filter(schema, filter));
         let filters = filters.chain(request.places.iter().map(|filter| geo_filter(schema, filter)));
@@ -167,12 +170,12 @@ impl Asked {
                 .collect(),
             is_verbatim: request.is_verbatim,
             keeps_stop_words: request.keeps_stop_words,
+            is_typed: false,
         };
         let query = parse(schema, &words)?;
         let language = request.language.as_deref().map(super::create::language).transpose()?;
-        let mut is_instant = false;
-        let scorer = scorer(request.scorer.as_deref(), &mut is_instant)?;
-        if is_instant || scorer == Scorer::Hamming {
+        let scorer = scorer(request.scorer.as_deref())?;
+        if request.scorer.as_deref().is_some_and(is_instant) || scorer == Scorer::Hamming {
             return Err(CommandError::text("FT.AGGREGATE has no SCORER INSTANT and no SCORER HAMMING"));
         }
         Ok(Asked {
@@ -274,19 +277,35 @@ pub(super) fn own_changes_and(ctx: &mut Context<'_, '_>, index: &Index, unmapped
         .collect();
     let has_changed: BTreeSet<&[u8]> = keys.iter().copied().collect();
     keys.extend(unmapped.iter().map(Vec::as_slice).filter(|key| !has_changed.contains(key)));
-    ctx.expect_work(keys.len() as u64)?;
+    // What the transaction has had indexed anew, for other settings; and what it has found to be gone.
+    let pending: Vec<&DocumentChange> = ctx
+        .search
+        .documents
+        .iter()
+        .filter(|(other, _)| other.definition.number == index.definition.number)
+        .map(|(_, change)| change)
+        .collect();
+    ctx.expect_work((keys.len() + pending.len()) as u64)?;
+    for change in pending {
+        own.without.extend(change.removed);
+        if let Some(added) = change.added.as_ref().filter(|added| !has_changed.contains(added.key())) {
+            own.delta.get_or_insert_with(Delta::new).add(added).map_err(|_| too_many())?;
+        }
+    }
     let mut id = DocumentId::MAX - keys.len() as DocumentId;
     for key in keys {
         let map = maps::map_of(index, ctx.admin, key);
         own.without.extend(maps::entry(ctx.txn, map, key)?.map(|entry| entry.id));
         if let Some(prepared) = document::read(ctx.txn, index, (index.definition.db, key), id)? {
-            own.delta.get_or_insert_with(Delta::new).add(&prepared).map_err(|_| {
-                CommandError::text("too many documents are not indexed yet for a search in this transaction")
-            })?;
+            own.delta.get_or_insert_with(Delta::new).add(&prepared).map_err(|_| too_many())?;
             id += 1;
         }
     }
     Ok(own)
+}
+
+fn too_many() -> CommandError {
+    CommandError::text("too many documents are not indexed yet for a search in this transaction")
 }
 
 /// Whether a document is one of the transaction's own.

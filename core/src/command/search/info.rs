@@ -1,4 +1,4 @@
-//! FT.INFO. What RediSearch tells beyond it is of its own structures, which this index does not have.
+//! FT.INFO. What RediSearch tells beyond it is not measured here.
 
 use super::admin::{check_access, find_known};
 use crate::command::{Context, Outcome};

@@ -32,10 +32,8 @@ impl Sorted {
     /// A query is being typed at the end of its last word: a blank behind it ends the word.
     pub fn of(root: &Node, text: &[u8]) -> Sorted {
         let mut sorted = Sorted::default();
-        let nodes = match &root.clause {
-            Clause::And(nodes) => nodes.as_slice(),
-            _ => std::slice::from_ref(root),
-        };
+        let mut nodes = Vec::new();
+        leaves(root, &mut nodes);
         let Some((last, others)) = nodes.split_last() else { return sorted };
         others.iter().for_each(|node| sorted.add(node));
         sorted.is_open = match &last.clause {
@@ -60,7 +58,7 @@ impl Sorted {
         let is_known = match &node.clause {
             Clause::All => true,
             Clause::Word(pattern) => push(&mut self.words, word(pattern)),
-            Clause::Phrase(patterns) => push(&mut self.phrases, words(patterns)),
+            Clause::Phrase(patterns) if !has_window(node) => push(&mut self.phrases, words(patterns)),
             Clause::Not(inner) => match &inner.clause {
                 Clause::Word(pattern) => push(&mut self.negated, words(std::slice::from_ref(pattern))),
                 Clause::Phrase(patterns) => push(&mut self.negated, words(patterns)),
@@ -72,6 +70,19 @@ impl Sorted {
             self.filters.push(node.clone());
         }
     }
+}
+
+/// The parts that all have to match, in their order. The parser bounds how deep they stand in each other.
+fn leaves<'n>(node: &'n Node, into: &mut Vec<&'n Node>) {
+    match &node.clause {
+        Clause::And(nodes) if !has_window(node) => nodes.iter().for_each(|node| leaves(node, into)),
+        _ => into.push(node),
+    }
+}
+
+/// Whether something is said about how near to each other words stand.
+fn has_window(node: &Node) -> bool {
+    node.attributes.slop.is_some() || node.attributes.in_order.is_some()
 }
 
 /// Whether there is something to push.
@@ -155,7 +166,11 @@ fn with_request<R>(
         fields: asked.fields.as_deref(),
         strategy: Strategy::Last,
         typos: if asked.is_verbatim { Typos::NONE } else { Typos::default() },
-        synonyms: &|word, visit| synonyms.others(word, visit),
+        synonyms: &|word, visit| {
+            if !asked.is_verbatim {
+                synonyms.others(word, visit);
+            }
+        },
         popularity: how.popularity,
         weights: &Weights::default(),
         sort: &how.sort,
@@ -172,10 +187,11 @@ fn with_request<R>(
     })
 }
 
-/// What an index answers, with the keys of the hits.
+/// What an index answers, with the keys of the hits and what they are sorted by first.
 pub(super) struct Answered {
     pub answer: Answer,
     pub keys: Vec<Vec<u8>>,
+    pub sort_keys: Vec<Option<Vec<u8>>>,
 }
 
 /// Makes the request of a search for a filter and a meter, and shows it once.
@@ -201,8 +217,9 @@ pub(super) fn run(
     let answered = find::with_views(ctx, index, own, |views| {
         allowed.meter(|meter| {
             let bits = filter.map(|root| matching(index, views, (asked, root, only), &meter)).transpose()?;
-            let mut answer = Ok(Answer::default());
+            let (mut answer, mut sort) = (Ok(Answer::default()), None);
             request(bits.as_deref(), &meter, &mut |request| {
+                sort = request.sort.first().copied();
                 answer = SCRATCH.with_borrow_mut(|scratch| instant::search(schema, views, request, scratch));
             });
             let answer = answer?;
@@ -213,7 +230,13 @@ pub(super) fn run(
                 }
                 key
             };
-            Ok(Answered { keys: answer.hits.iter().map(key).collect(), answer })
+            let sort_key = |hit: &instant::Hit| {
+                let (view, sort) = (views.get(hit.view)?, sort?);
+                super::run::sort_key(view, hit.place, (sort.field, sort.is_number))
+            };
+            let hits = &answer.hits;
+            let (keys, sort_keys) = (hits.iter().map(key).collect(), hits.iter().map(sort_key).collect());
+            Ok(Answered { answer, keys, sort_keys })
         })
     });
     answered.map_err(|failure: Failure| failure.into())
@@ -281,7 +304,9 @@ impl Found {
         let may_take = |_| true;
         let meter = Meter { work: 0.into(), work_max: u64::MAX, may_take: &may_take };
         with_request(index, (asked, &self.sorted, &self.how), (None, &meter), |request| {
-            let mut marker = Marker::new(request, &self.answered.answer);
+            // A word that few documents have is marked where it is, even if the answer did not insist on it.
+            let answer = Answer { words_used: self.sorted.words.len(), ..self.answered.answer.clone() };
+            let mut marker = Marker::new(request, &answer);
             body(&mut |token| marker.find(token.text).map(|mark| (mark.word, mark.characters)));
         });
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::{document, maps};
-use crate::command::{CommandError, Context};
+use crate::command::{CommandError, Context, Outcome};
 use crate::engine::{CATALOG, Kind, SubWalk, Want};
 use crate::server::search::Index;
 
@@ -59,23 +59,14 @@ pub(super) fn mapped(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<Vec
 /// # Errors
 /// The engine's.
 pub(super) fn unmapped(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<Vec<u8>>> {
-    let db = index.definition.db;
-    let count = ctx.txn.key_count(db)?;
-    ctx.expect_work(count)?;
     // A walk may show a key twice.
     let mut covered = BTreeSet::new();
-    let mut cursor = 0;
-    loop {
-        cursor = ctx.txn.scan_keys(db, cursor, &mut |key, root| {
-            if root.kind == index.definition.kind && index.covers(db, key) {
-                covered.insert(key.to_vec());
-            }
-        })?;
-        ctx.txn.share().look()?;
-        if cursor == 0 {
-            break;
+    each_covered(ctx, index, &mut |key, kind| {
+        if kind == index.definition.kind {
+            covered.insert(key.to_vec());
         }
-    }
+        ControlFlow::Continue(())
+    })?;
     let mut keys = Vec::with_capacity(covered.len());
     for key in covered {
         if maps::entry(ctx.txn, maps::map_of(index, ctx.admin, &key), &key)?.is_none() {
@@ -99,15 +90,33 @@ pub(super) fn has_uncounted(ctx: &mut Context<'_, '_>, index: &Index) -> Result<
     if index.definition.is_scanned {
         return Ok(false);
     }
+    let mut is_found = false;
+    each_covered(ctx, index, &mut |_, kind| {
+        is_found |= kind == Kind::Hash;
+        if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(is_found)
+}
+
+/// Shows the keys of the database that an index covers, some of them twice, until `each` has seen enough.
+fn each_covered(
+    ctx: &mut Context<'_, '_>,
+    index: &Index,
+    each: &mut dyn FnMut(&[u8], Kind) -> ControlFlow<()>,
+) -> Outcome {
+    let db = index.definition.db;
     let count = ctx.txn.key_count(db)?;
     ctx.expect_work(count)?;
-    let (mut is_found, mut cursor) = (false, 0);
+    let (mut cursor, mut state) = (0, ControlFlow::Continue(()));
     loop {
         cursor = ctx.txn.scan_keys(db, cursor, &mut |key, root| {
-            is_found |= root.kind == Kind::Hash && index.covers(db, key);
+            if state.is_continue() && index.covers(db, key) {
+                state = each(key, root.kind);
+            }
         })?;
-        if is_found || cursor == 0 {
-            return Ok(is_found);
+        ctx.txn.share().look()?;
+        if cursor == 0 || state.is_break() {
+            return Ok(());
         }
     }
 }

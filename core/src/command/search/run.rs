@@ -78,7 +78,8 @@ pub(super) fn found(ctx: &mut Context<'_, '_>, args: &[&[u8]], request: &Request
         if is_partial && !ctx.shared.has_memory_to_index() {
             warnings.push(MEMORY_WARNING);
         }
-        if request.no_content || hits.is_empty() {
+        let shows_payloads = request.with_payloads && index.definition.payload_field.is_some();
+        if (request.no_content && !shows_payloads) || hits.is_empty() {
             let row = |hit| Row { hit, payload: None, fields: Vec::new() };
             return Ok(Found { total, rows: hits.into_iter().map(row).collect(), warnings });
         }
@@ -148,7 +149,7 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
     match found {
         Ok((total, hits)) => {
             let mut hits = match order {
-                By::Loaded(field) => sorted_by_loading(ctx, index, hits, (field, request))?,
+                By::Loaded(field) => sorted_by_loading(ctx, index, hits, (field, request, most))?,
                 _ => hits,
             };
             if asked.scorer == Scorer::Hamming {
@@ -158,7 +159,7 @@ fn page(ctx: &mut Context<'_, '_>, index: &Arc<Index>, asked: &Asked, request: &
                 sorted::all(&mut hits, |one, other| {
                     other.score.total_cmp(&one.score).then(one.id.cmp(&other.id))
                 });
-                hits = hits.into_iter().skip(offset).take(request.count as usize).collect();
+                hits = hits.into_iter().skip(offset).take(most).collect();
             }
             Ok(Page { total, hits, warnings: Vec::new(), instant: None })
         }
@@ -175,18 +176,18 @@ fn instant_page(
     let own = find::own_changes(ctx, index)?;
     match instant::search(ctx, index, (asked, &own), (text, request))? {
         Ok(found) => {
-            let Answered { answer, keys } = &found.answered;
-            let hit = |(hit, key): (&crate::search::instant::Hit, &Vec<u8>)| Hit {
+            let Answered { answer, keys, sort_keys } = &found.answered;
+            let hit = |((hit, key), sort_key): ((&crate::search::instant::Hit, &Vec<u8>), &Option<_>)| Hit {
                 id: hit.id,
                 key: key.clone(),
                 score: f64::from(hit.score),
-                sort_key: None,
+                sort_key: sort_key.clone(),
                 distances: Vec::new(),
             };
             let warnings = if answer.is_exhaustive { Vec::new() } else { vec![CAP_WARNING] };
             Ok(Page {
                 total: answer.total,
-                hits: answer.hits.iter().zip(keys).map(hit).collect(),
+                hits: answer.hits.iter().zip(keys).zip(sort_keys).map(hit).collect(),
                 warnings,
                 instant: Some(found),
             })
@@ -227,18 +228,22 @@ fn order(schema: &Schema, asked: &Asked, request: &Request<'_>) -> Result<By> {
     })
 }
 
+/// What a document is sorted by, a number or a text, as WITHSORTKEYS shows it.
+pub(super) fn sort_key(view: &View<'_>, place: u32, (field, is_number): (FieldId, bool)) -> Option<Vec<u8>> {
+    if is_number {
+        let number = view.part.number(field, place)?;
+        return Some([b"#", answer::number(number).as_slice()].concat());
+    }
+    Some([b"$", view.part.sort_text(field, place)?].concat())
+}
+
 fn hit(views: &[View<'_>], matched: find::Matched, names: &[Vec<u8>], order: By) -> Option<Hit> {
     let view = views.get(matched.hit.view)?;
     let mut key = Vec::new();
     view.part.key(matched.hit.place, &mut key);
     let sort_key = match order {
-        By::Index(Order::Number { field, .. }) => view
-            .part
-            .number(field, matched.hit.place)
-            .map(|number| [b"#", answer::number(number).as_slice()].concat()),
-        By::Index(Order::Text { field, .. }) => {
-            view.part.sort_text(field, matched.hit.place).map(|text| [b"$", text].concat())
-        }
+        By::Index(Order::Number { field, .. }) => sort_key(view, matched.hit.place, (field, true)),
+        By::Index(Order::Text { field, .. }) => sort_key(view, matched.hit.place, (field, false)),
         By::Distance { at, .. } => {
             matched.distances.get(at).map(|distance| [b"#", answer::number(*distance).as_slice()].concat())
         }
@@ -253,7 +258,7 @@ fn sorted_by_loading(
     ctx: &mut Context<'_, '_>,
     index: &Index,
     hits: Vec<Hit>,
-    (field, request): (FieldId, &Request<'_>),
+    (field, request, most): (FieldId, &Request<'_>, usize),
 ) -> Result<Vec<Hit>> {
     ctx.expect_work(hits.len() as u64)?;
     let path = index.definition.schema.field(field).map(|field| field.path.clone()).unwrap_or_default();
@@ -279,8 +284,7 @@ fn sorted_by_loading(
         };
         by.then(first.id.cmp(&second.id))
     });
-    let (offset, count) = (request.offset as usize, request.count as usize);
-    Ok(keyed.into_iter().map(|(_, hit)| hit).skip(offset).take(count).collect())
+    Ok(keyed.into_iter().map(|(_, hit)| hit).skip(request.offset as usize).take(most).collect())
 }
 
 /// Scores by payloads; what has none, or one of another length, scores 0.

@@ -33,6 +33,7 @@ pub(super) fn spellcheck(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         parameters: &[],
         is_verbatim: true,
         keeps_stop_words: false,
+        is_typed: false,
     };
     let parsed =
         query::parse(args[2], &context).map_err(|error| CommandError::owned(error.text.to_string()))?;

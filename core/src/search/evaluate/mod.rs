@@ -95,7 +95,7 @@ pub struct Options<'o> {
     pub slop: Option<i64>,
     /// INORDER.
     pub in_order: bool,
-    /// Whether no window reaches from one text field into the next. RediSearch counts words through all of them.
+    /// Whether no phrase reaches from one text field into the next. RediSearch counts words through all of them.
     pub are_fields_apart: bool,
     /// VERBATIM: no stems and synonyms.
     pub is_verbatim: bool,

@@ -33,22 +33,14 @@ pub(super) fn numbers(
         run.meter.work(u64::from(places) * WALKS_MAX as u64)?;
         let ranges = apart(ranges);
         part.each_number(field, &mut |place, number| {
-            let behind = ranges.partition_point(|(low, _)| is_above(number, *low));
+            let behind = ranges.partition_point(|(low, _)| low.is_below(number));
             let found = behind.checked_sub(1).and_then(|at| ranges.get(at));
-            if found.is_some_and(|(_, high)| is_below(number, *high)) {
+            if found.is_some_and(|(_, high)| high.is_above(number)) {
                 bits.add(place);
             }
         });
     }
     counted(run, bits, within)
-}
-
-fn is_above(number: f64, low: Bound) -> bool {
-    number > low.value || (number == low.value && !low.is_exclusive)
-}
-
-fn is_below(number: f64, high: Bound) -> bool {
-    number < high.value || (number == high.value && !high.is_exclusive)
 }
 
 /// The same numbers as ranges that do not overlap, in their order.
@@ -64,9 +56,7 @@ fn apart(ranges: &[(Bound, Bound)]) -> Vec<(Bound, Bound)> {
     let mut found: Vec<(Bound, Bound)> = Vec::with_capacity(ranges.len());
     for (low, high) in ranges {
         match found.last_mut() {
-            Some((_, last))
-                if is_below(low.value, *last) || (low.value == last.value && !low.is_exclusive) =>
-            {
+            Some((_, last)) if last.is_above(low.value) || (low.value == last.value && !low.is_exclusive) => {
                 if high.value > last.value || (high.value == last.value && !high.is_exclusive) {
                     *last = high;
                 }

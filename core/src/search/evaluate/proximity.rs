@@ -10,7 +10,7 @@ use super::plan::{Step, What, Window};
 use super::run::Run;
 use super::terms::Offsets;
 
-/// So many words lie between fields that are apart: more than any window or field has.
+/// So many words lie between fields that are apart: more than a field has, and than the windows of phrases.
 const APART: u64 = 1 << 32;
 
 /// Where a member of an intersection stands in documents.

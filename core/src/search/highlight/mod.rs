@@ -120,6 +120,9 @@ impl Merger {
     }
 }
 
+/// So many bytes of marked text have tags at most: a page of many long tags would take all memory.
+const MARKED_MAX_BYTES: usize = 8 << 20;
+
 /// Writes a part of a text with tags around the marked bytes: first what is between them, then them.
 pub(crate) struct Tagger<'a> {
     pub text: &'a [u8],
@@ -132,6 +135,9 @@ pub(crate) struct Tagger<'a> {
 impl Tagger<'_> {
     /// Writes what comes before a marked part, and the part.
     pub fn mark(&mut self, start: usize, end: usize) {
+        if self.out.len() > MARKED_MAX_BYTES {
+            return self.plain(end);
+        }
         self.plain(start);
         if end <= self.at {
             return;

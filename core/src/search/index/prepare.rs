@@ -83,6 +83,11 @@ impl Prepared {
         self.id
     }
 
+    /// Its key.
+    pub fn key(&self) -> &[u8] {
+        self.piece(self.key)
+    }
+
     /// Gives the document its id.
     pub fn set_id(&mut self, id: DocumentId) {
         self.id = id;

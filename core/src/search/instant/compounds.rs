@@ -29,7 +29,13 @@ impl Search<'_> {
         let mut all = Vec::new();
         for (at, pair) in words.windows(2).enumerate() {
             let is_last = is_open && at + 2 == words.len();
-            let found = Expansions::find(self.views, self.request, &pair.concat(), is_last, Typos::NONE)?;
+            let found = Expansions::find(
+                self.views,
+                self.request,
+                &pair.concat(),
+                is_last,
+                (Typos::NONE, self.request.synonyms),
+            )?;
             if !found.all.is_empty() {
                 all.push((at, found));
             }
@@ -58,7 +64,15 @@ impl Search<'_> {
                 let phrase = Clause::Phrase(vec![pattern(first), pattern(second)]);
                 let within = matching(schema, self.views, self.request, phrase)?;
                 if within.iter().any(|bits| bits.count() > 0) {
-                    let find = |word| Expansions::find(self.views, self.request, word, false, Typos::NONE);
+                    let find = |word| {
+                        Expansions::find(
+                            self.views,
+                            self.request,
+                            word,
+                            false,
+                            (Typos::NONE, self.request.synonyms),
+                        )
+                    };
                     let words = [first.to_string(), second.to_string()];
                     splits.push(Split { at, words, parts: [find(first)?, find(second)?], within });
                     break;

@@ -44,13 +44,15 @@ impl<'q> Marker<'q> {
             };
             (Cow::Borrowed(*text), request.is_open && at + 1 == request.words.len(), distance)
         });
+        let fixed = request.phrases.iter().map(Vec::len).sum::<usize>();
         let words = phrases.chain(used).enumerate().map(|(number, (text, is_open, distance_max))| {
             let mut others = Vec::new();
-            (request.synonyms)(&text, &mut |other| others.push(other.to_string()));
+            if number >= fixed {
+                (request.synonyms)(&text, &mut |other| others.push(other.to_string()));
+            }
             Word { text, number, is_open, distance_max, others }
         });
         let mut words: Vec<Word<'q>> = words.collect();
-        let fixed = words.len() - answer.words_used.min(request.words.len());
         // Neighbours that are one word in a text.
         for (at, pair) in request.words.get(..answer.words_used).unwrap_or_default().windows(2).enumerate() {
             let is_open = request.is_open && at + 2 == request.words.len();

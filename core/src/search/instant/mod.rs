@@ -275,7 +275,8 @@ pub fn search(
             {
                 let typos = if slot == 0 { Typos::NONE } else { request.typos };
                 let is_last = is_open && number + 1 == words.len();
-                *known = Some(Expansions::find(views, request, word, is_last, typos)?);
+                let synonyms: Synonyms<'_> = if number < fixed { &|_, _| {} } else { request.synonyms };
+                *known = Some(Expansions::find(views, request, word, is_last, (typos, synonyms))?);
             }
         }
         let known = |(number, word): (usize, &&str)| known.get(number)?.get(slot(number, word))?.as_ref();
@@ -365,7 +366,12 @@ fn allowed(schema: &Schema, views: &[View<'_>], request: &Request<'_>) -> Result
     }
     let word = |word: &&str| Pattern::Word { text: word.as_bytes().to_vec(), is_verbatim: true };
     let phrase = |words: &Vec<&str>| -> Node { Clause::Phrase(words.iter().map(word).collect()).into() };
-    let phrases = request.phrases.iter().filter(|words| words.len() > 1);
+    // Single words are found as all words are, as far as these go.
+    let mut count = 0;
+    let phrases = request.phrases.iter().filter(|words| {
+        count += words.len();
+        words.len() > 1 || count > WORDS_MAX
+    });
     let mut clauses: Vec<Node> = phrases.map(phrase).collect();
     clauses.extend(request.negated.iter().map(|words| Clause::Not(Box::new(phrase(words))).into()));
     if clauses.is_empty() {

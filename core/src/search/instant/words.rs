@@ -1,7 +1,7 @@
 //! What a word may stand for: itself, words that it begins, words with typos, words that mean the same.
 
 use crate::search::edits::{Edits, Rules};
-use crate::search::evaluate::Failure;
+use crate::search::evaluate::{Failure, Synonyms};
 use crate::search::index::part::{Block, List, View, Walk};
 use crate::search::sorted;
 
@@ -52,13 +52,13 @@ impl Expansions {
         request: &Request<'_>,
         word: &str,
         is_open: bool,
-        typos: Typos,
+        (typos, synonyms_of): (Typos, Synonyms<'_>),
     ) -> Result<Expansions, Failure> {
         // Most words that are being typed stand for some hundred.
         let (all, lists) = (Vec::with_capacity(256), Vec::with_capacity(256));
         let mut found = Expansions { all, lists, ..Expansions::default() };
         let mut synonyms = Vec::new();
-        (request.synonyms)(word, &mut |other| synonyms.push(other.to_string()));
+        synonyms_of(word, &mut |other| synonyms.push(other.to_string()));
         found.has_names = views.len() > 1 || !synonyms.is_empty();
         if is_open
             && synonyms.is_empty()

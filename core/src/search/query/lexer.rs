@@ -2,6 +2,8 @@
 //!
 //! A token is the longest that fits. Punctuation and control characters that begin none are passed over: `office#home` is two words.
 
+use crate::search::schema::Analyzer;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -67,6 +69,8 @@ pub(super) struct Lexer<'a> {
     last: &'a [u8],
     /// Dialect 1 has neither parameters in affixes nor wildcards, and its quotes are signs around words.
     is_first_dialect: bool,
+    /// Apostrophes are parts of words, and quotations are whole in dialect 1, too, since their signs mean nothing to this analyzer.
+    is_instant: bool,
 }
 
 /// What a prefix or suffix may hold.
@@ -78,8 +82,14 @@ struct Body<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    pub fn new(text: &'a [u8], dialect: u8) -> Lexer<'a> {
-        Lexer { text, at: 0, last: b"", is_first_dialect: dialect < 2 }
+    pub fn new(text: &'a [u8], dialect: u8, analyzer: Analyzer) -> Lexer<'a> {
+        let is_instant = analyzer == Analyzer::Instant;
+        Lexer { text, at: 0, last: b"", is_first_dialect: dialect < 2, is_instant }
+    }
+
+    /// Whether the text ends with the last token.
+    pub fn is_at_end(&self) -> bool {
+        self.at >= self.text.len()
     }
 
     fn byte(&self, at: usize) -> u8 {
@@ -207,13 +217,18 @@ impl<'a> Lexer<'a> {
         while let Some(&byte) = self.text.get(end) {
             if byte == b'\\' && self.text.get(end + 1).is_some_and(|&next| is_escapable(next)) {
                 end += 2;
-            } else if byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80 {
+            } else if is_of_word(byte) || (byte == b'\'' && self.joins(at, end)) {
                 end += 1;
             } else {
                 break;
             }
         }
         end - at
+    }
+
+    /// Whether the apostrophe at `end` stands inside the word that begins at `at`.
+    fn joins(&self, at: usize, end: usize) -> bool {
+        self.is_instant && end > at && is_of_word(self.byte(end + 1))
     }
 
     /// Length of the number here: `-1.5e-3`, `inf`, `+inf`, `-inf`.
@@ -250,7 +265,12 @@ impl<'a> Lexer<'a> {
     /// Length of the quotation here, quotes included; 0 if there is none or it has no end.
     fn quoted(&self, at: usize) -> usize {
         let quote = self.byte(at);
-        if !matches!(quote, b'"' | b'\'') || self.is_first_dialect {
+        let is_quote = if self.is_first_dialect {
+            quote == b'"' && self.is_instant
+        } else {
+            matches!(quote, b'"' | b'\'')
+        };
+        if !is_quote {
             return 0;
         }
         let mut end = at + 1;
@@ -280,6 +300,10 @@ impl<'a> Lexer<'a> {
         self.at += spaces + length;
         Some(comparison)
     }
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
 fn is_space(byte: u8) -> bool {

@@ -53,6 +53,8 @@ pub struct Context<'a> {
     pub is_verbatim: bool,
     /// NOSTOPWORDS: stop words are words.
     pub keeps_stop_words: bool,
+    /// SCORER INSTANT: a word at the very end is still being typed, so it is no stop word yet.
+    pub is_typed: bool,
 }
 
 /// Why a text is no query.

@@ -36,7 +36,7 @@ pub(super) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     pub fn new(text: &'a [u8], context: &'a Context<'a>) -> Parser<'a> {
-        let mut lexer = Lexer::new(text, context.dialect);
+        let mut lexer = Lexer::new(text, context.dialect, context.schema.analyzer);
         let token = lexer.next();
         let mut parameters = context.parameters.to_vec();
         sorted::plainly(&mut parameters);

@@ -64,6 +64,18 @@ pub struct Bound {
     pub is_exclusive: bool,
 }
 
+impl Bound {
+    /// Whether a number lies above it, or on it.
+    pub fn is_below(self, number: f64) -> bool {
+        if self.is_exclusive { self.value < number } else { self.value <= number }
+    }
+
+    /// Whether a number lies below it, or on it.
+    pub fn is_above(self, number: f64) -> bool {
+        if self.is_exclusive { self.value > number } else { self.value >= number }
+    }
+}
+
 /// A unit of length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeoUnit {

@@ -14,19 +14,24 @@ impl Parser<'_> {
         let part = match token.kind {
             Kind::Word if self.is_first_dialect() => return self.run(),
             Kind::Number if self.is_first_dialect() => return self.run(),
-            Kind::Word if self.is_stop_word(token.text) => None,
+            Kind::Word if self.is_left_out(token) => None,
             Kind::Word | Kind::Number => self.word(token)?,
             Kind::Parameter if !self.is_first_dialect() => {
                 let value = self.parameter(token.text)?;
                 self.check_empty(value)?;
                 let is_number = core::str::from_utf8(value).is_ok_and(|text| text.parse::<f64>().is_ok());
                 let is_verbatim = self.context.is_verbatim || is_number;
-                self.word_of(value, is_verbatim)?
+                self.word_of(value, is_verbatim, false)?
             }
             Kind::Exact => return self.phrase(),
             Kind::Quote if self.is_first_dialect() => return self.phrase_of_tokens(),
             Kind::Percent => return self.fuzzy(),
-            Kind::Prefix | Kind::Suffix | Kind::Infix | Kind::Wildcard => {
+            Kind::Prefix => {
+                let raw = if token.is_parameter { self.parameter(token.text)? } else { token.text };
+                let text = if token.is_parameter { raw.to_vec() } else { unescape(raw) };
+                self.word_of(&text, true, true)?
+            }
+            Kind::Suffix | Kind::Infix | Kind::Wildcard => {
                 let pattern = self.affix(token)?.map(|text| self.fold(&text));
                 Some(self.node(Clause::Word(pattern))?)
             }
@@ -43,7 +48,7 @@ impl Parser<'_> {
             let token = self.token;
             // A number is a word of a run as its first or second only, and a stop word ends a run.
             let is_number = token.kind == Kind::Number && count < 2;
-            let is_stop_word = token.kind == Kind::Word && self.is_stop_word(token.text);
+            let is_stop_word = token.kind == Kind::Word && self.is_left_out(token);
             if !(is_number || token.kind == Kind::Word) || (is_stop_word && count > 0) {
                 return Ok(left);
             }
@@ -59,16 +64,23 @@ impl Parser<'_> {
 
     fn word(&mut self, token: Token<'_>) -> Part {
         let is_verbatim = self.context.is_verbatim || token.kind == Kind::Number;
-        self.word_of(&unescape(token.text), is_verbatim)
+        self.word_of(&unescape(token.text), is_verbatim, false)
     }
 
-    /// The terms of a word: those that nothing stands between are a phrase. Of a word that is none for the analyzer nothing is left.
-    fn word_of(&mut self, text: &[u8], is_verbatim: bool) -> Part {
+    /// The terms of a word: those that nothing stands between are a phrase. Of a word that is none for the analyzer nothing is left. With
+    /// `is_prefix`, the last term is the beginning of one.
+    fn word_of(&mut self, text: &[u8], is_verbatim: bool, is_prefix: bool) -> Part {
         let mut part = None;
-        for group in groups_of_word(self.context.schema.analyzer, text) {
+        let mut groups = groups_of_word(self.context.schema.analyzer, text).into_iter().peekable();
+        while let Some(group) = groups.next() {
             let is_verbatim = is_verbatim || group.len() > 1;
             let word = |text: String| Pattern::Word { text: text.into_bytes(), is_verbatim };
             let mut words: Vec<Pattern> = group.into_iter().map(word).collect();
+            if let (true, None, Some(last)) = (is_prefix, groups.peek(), words.last_mut())
+                && let Pattern::Word { text, .. } = last
+            {
+                *last = Pattern::Prefix(std::mem::take(text));
+            }
             let clause = match (words.len(), words.pop()) {
                 (1, Some(word)) => Clause::Word(word),
                 (_, last) => Clause::Phrase(words.into_iter().chain(last).collect()),
@@ -84,6 +96,11 @@ impl Parser<'_> {
         fold_part(self.context.schema.analyzer, text).into_bytes()
     }
 
+    /// Whether a word is left out. Where one types, the one at the very end may become another.
+    fn is_left_out(&self, token: Token<'_>) -> bool {
+        !(self.context.is_typed && self.lexer.is_at_end()) && self.is_stop_word(token.text)
+    }
+
     pub fn is_stop_word(&self, word: &[u8]) -> bool {
         let word = fold_part(self.context.schema.analyzer, word);
         !self.context.keeps_stop_words && self.context.schema.is_stop_word(&word)
@@ -92,7 +109,7 @@ impl Parser<'_> {
     /// `"…"`: a phrase, or a word that is meant as it is.
     fn phrase(&mut self) -> Part {
         let quotation = self.advance().text;
-        if quotation.is_empty() {
+        if quotation.is_empty() && self.context.schema.analyzer == Analyzer::Words {
             self.check_empty(quotation)?;
             let empty = Pattern::Word { text: Vec::new(), is_verbatim: true };
             return Ok(Some(self.node(Clause::Word(empty))?));
@@ -127,11 +144,11 @@ impl Parser<'_> {
         terms
     }
 
-    /// Stop words are left out, since they have no position in documents either.
+    /// Stop words are left out where they have no position in documents either.
     fn phrase_of(&mut self, texts: Vec<Vec<u8>>) -> Part {
         let mut patterns = Vec::new();
         for text in texts {
-            if !self.is_stop_word(&text) {
+            if self.context.schema.analyzer == Analyzer::Instant || !self.is_stop_word(&text) {
                 self.count()?;
                 patterns.push(Pattern::Word { text, is_verbatim: true });
             }

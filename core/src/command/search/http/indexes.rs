@@ -17,6 +17,7 @@ use crate::search::dialect::settings::{Setting, Settings, are_same, attribute_of
 use crate::search::dialect::shape::{self, Shape};
 use crate::search::dialect::task::Kind;
 use crate::search::dialect::time::rfc3339;
+use crate::search::index::View;
 use crate::search::schema::FieldId;
 use crate::server::search::{Contents, Definition, Index, Progress};
 
@@ -52,38 +53,42 @@ pub(super) fn list(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<Answe
     Ok(good(&json!({ "results": results, "offset": offset, "limit": limit, "total": all.len() })))
 }
 
-fn stats_of(ctx: &Context<'_, '_>, index: &Index) -> Result<Value> {
-    let (facts, schema) = (index.contents.facts(), &index.definition.schema);
-    let names = || {
-        let numbered = schema.fields.iter().zip(0..);
-        numbered.filter_map(|(field, number)| Some((attribute_of_text(&field.name)?, FieldId(number))))
-    };
-    ctx.expect_work(facts.documents * names().count() as u64)?;
-    let counts = index.contents.read(ctx.now_ms(), &[], None, |views| {
-        let count = |field: FieldId| -> usize {
-            views
-                .iter()
-                .map(|view| view.live.iter().filter(|place| view.part.has(field, *place)).count())
-                .sum()
-        };
-        let counts = names().filter(|(name, _)| *name != "*").map(|(name, field)| (name, count(field)));
-        let known =
-            counts.filter(|(_, count)| *count > 0).map(|(name, count)| (name.to_owned(), count.into()));
-        known.collect::<serde_json::Map<String, Value>>()
+/// How many values of documents the statistics of indexes are made of.
+fn stats_work<'a>(indexes: impl Iterator<Item = &'a Index>) -> u64 {
+    let work = |index: &Index| index.contents.facts().documents * index.definition.schema.fields.len() as u64;
+    indexes.map(work).sum()
+}
+
+fn stats_of(ctx: &Context<'_, '_>, index: &Index) -> Value {
+    let schema = &index.definition.schema;
+    let numbered = schema.fields.iter().zip(0..);
+    let names =
+        numbered.filter_map(|(field, number)| Some((attribute_of_text(&field.name)?, FieldId(number))));
+    // Field by field, since others wait while an index is read.
+    let counts = names.filter(|(name, _)| *name != "*").map(|(name, field)| {
+        let count: usize = index.contents.read(ctx.now_ms(), &[], None, |views| {
+            let of_view =
+                |view: &View<'_>| view.live.iter().filter(|place| view.part.has(field, *place)).count();
+            views.iter().map(of_view).sum()
+        });
+        (name.to_owned(), count)
     });
-    Ok(json!({
-        "numberOfDocuments": facts.documents,
+    let counts: serde_json::Map<String, Value> =
+        counts.filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.into())).collect();
+    json!({
+        "numberOfDocuments": index.contents.facts().documents,
         "isIndexing": !matches!(index.contents.progress(), Progress::Ready),
         "fieldDistribution": counts,
-    }))
+    })
 }
 
 pub(super) fn all_stats(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<Answer> {
     let all = readable(ctx, asked);
     let updated = all.iter().map(|(_, _, settings)| settings.updated_at_ms).max();
     let bytes: i64 = all.iter().map(|(_, index, _)| index.contents.memory_bytes()).sum();
-    let stats = all.iter().map(|(uid, index, _)| Ok((uid.clone(), stats_of(ctx, index)?)));
-    let indexes = stats.collect::<Result<serde_json::Map<String, Value>>>()?;
+    ctx.expect_work(stats_work(all.iter().map(|(_, index, _)| &**index)))?;
+    let indexes: serde_json::Map<String, Value> =
+        all.iter().map(|(uid, index, _)| (uid.clone(), stats_of(ctx, index))).collect();
     Ok(good(&json!({
         "databaseSize": bytes, "usedDatabaseSize": bytes, "lastUpdate": updated.map(rfc3339), "indexes": indexes,
     })))
@@ -91,7 +96,8 @@ pub(super) fn all_stats(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<
 
 pub(super) fn stats(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
     let (index, _) = open(ctx, asked, uid, false)?;
-    Ok(good(&stats_of(ctx, &index)?))
+    ctx.expect_work(stats_work(std::iter::once(&*index)))?;
+    Ok(good(&stats_of(ctx, &index)))
 }
 
 pub(super) fn show(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
@@ -176,7 +182,9 @@ pub(super) fn replace(
     lock_all(ctx)?;
     let old = &index.definition;
     let uid = String::from_utf8_lossy(&old.name).into_owned();
-    if are_same(&words(&uid, settings, seen), &old.words) {
+    // A hash that does not say its id has it by the primary key.
+    let has_same_key = old.settings.as_ref().is_some_and(|old| old.primary_key == settings.primary_key);
+    if has_same_key && are_same(&words(&uid, settings, seen), &old.words) {
         let definition = Definition { settings: Some(Arc::new(settings.clone())), ..old.clone() };
         let index = Arc::new(index.with(definition));
         keep(ctx, index.clone())?;
@@ -211,7 +219,11 @@ pub(super) fn replace(
 }
 
 pub(super) fn update(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str) -> Result<Answer> {
-    let (_, primary_key) = members(asked)?;
+    let (uid_in_body, primary_key) = members(asked)?;
+    if uid_in_body.is_some() {
+        let message = "Immutable field `uid`: expected one of `primaryKey`";
+        return Err(Fault::new("immutable_index_uid", message).into());
+    }
     let has_documents = match look_up(ctx, uid) {
         Some((index, _)) if primary_key.is_some() => has_documents(ctx, &index)?,
         _ => false,

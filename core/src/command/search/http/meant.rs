@@ -114,12 +114,9 @@ impl Meant {
         for part in parts(query) {
             self.read_part(&part);
         }
-        if let Some(last) = parts(query).last() {
-            self.is_open = last.is_last
-                && settings.has_prefixes()
-                && !query.ends_with(char::is_whitespace)
-                && !self.words.is_empty();
-        }
+        self.is_open &= parts(query).last().is_some_and(|last| last.is_last)
+            && settings.has_prefixes()
+            && !query.ends_with(char::is_whitespace);
         // A last word that is being typed may become another one.
         let open = if self.is_open { self.words.pop() } else { None };
         let rest = without_runs(&self.words, settings.stop_runs());
@@ -135,9 +132,11 @@ impl Meant {
             groups = vec![groups.concat()];
         }
         for mut group in groups {
+            let is_word = group.len() == 1 && !part.is_phrase && !part.is_negative;
+            self.is_open = is_word;
             match (part.is_negative, group.len()) {
                 (true, _) => self.negated.push(group),
-                (false, 1) if !part.is_phrase => self.words.append(&mut group),
+                (false, _) if is_word => self.words.append(&mut group),
                 (false, _) => self.phrases.push(group),
             }
         }

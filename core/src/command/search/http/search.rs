@@ -9,6 +9,7 @@ use crate::command::search::find::{self, Ended, Own};
 use crate::command::search::instant::{Answered, run as search_instantly};
 use crate::command::{CommandError, Context};
 use crate::engine::EngineError;
+use crate::limits::REST_REPLY_MAX_BYTES;
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::request::{Page, Search, page};
 use crate::search::dialect::response::{
@@ -180,8 +181,15 @@ fn load(
             }
             let score = search.shows_score.then_some(*score);
             write_hit(document, &shown, &mut Marks(&mut marker), (score, None), &mut hits);
+            if hits.len() as u64 > REST_REPLY_MAX_BYTES {
+                return;
+            }
         }
     });
+    if hits.len() as u64 > REST_REPLY_MAX_BYTES {
+        let message = "The hits take more than 64 MiB: ask for fewer, or for fewer attributes.";
+        return Err(Fault::new("payload_too_large", message).into());
+    }
     Ok(Some(hits))
 }
 

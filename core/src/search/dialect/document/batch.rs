@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde_core::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_core::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::stored::compact;
+use super::value::has_halves;
 use super::{Document, id_of, keep_last};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::shape::{malformed, wrong_type};
@@ -28,6 +29,9 @@ impl<'de> Deserialize<'de> for Document {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
                 let mut document = Document::default();
                 while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
+                    if has_halves(value.get()) {
+                        return Err(A::Error::custom("half a surrogate pair in a string"));
+                    }
                     document.attributes.push((name, compact(value.get()).into_owned()));
                 }
                 Ok(document)

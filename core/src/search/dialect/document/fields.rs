@@ -162,12 +162,16 @@ pub fn held(schema: &Schema, fields: &Fields<'_>) -> Vec<(FieldId, Held)> {
 
 fn texts(fields: &Fields<'_>, path: &str) -> Vec<Vec<u8>> {
     let mut texts = Vec::new();
-    fields.visit(path, true, &mut |leaf, _| match leaf {
+    fields.visit(path, true, &mut |leaf, _| add_text(leaf, &mut texts));
+    texts
+}
+
+fn add_text(leaf: Leaf<'_>, texts: &mut Vec<Vec<u8>>) {
+    match leaf {
         Leaf::Text(text) if !text.is_empty() => texts.push(text.as_bytes().to_vec()),
         Leaf::Number(_, digits) => texts.push(digits.as_bytes().to_vec()),
         _ => {}
-    });
-    texts
+    }
 }
 
 /// Texts of attributes that have no field of their own.
@@ -179,7 +183,7 @@ fn other_texts(schema: &Schema, fields: &Fields<'_>) -> Vec<Vec<u8>> {
                 && attribute_of_text(&field.name) == Some(&*root.name)
         });
         if !has_field {
-            found.append(&mut texts(fields, &root.name));
+            show(&root.value, (true, false), &mut |leaf, _| add_text(leaf, &mut found));
         }
     }
     found
@@ -200,7 +204,7 @@ fn tags(fields: &Fields<'_>, path: &str) -> Held {
 }
 
 /// A number as a tag, in one way however it is written: as numbers are printed. Digits that a double does not hold stay.
-fn number_tag(number: f64, digits: &str) -> Vec<u8> {
+pub fn number_tag(number: f64, digits: &str) -> Vec<u8> {
     // Adding zero makes one of both zeros.
     let printed = format_f64(number + 0.0);
     let is_same =

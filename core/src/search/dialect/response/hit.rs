@@ -1,6 +1,9 @@
 //! One hit: the document's attributes that are shown, and beside them `_formatted`, `_matchesPosition` and `_rankingScore`.
 
+use std::collections::BTreeMap;
+
 use super::write_number;
+use crate::limits::REST_REPLY_MAX_BYTES;
 use crate::search::dialect::document::{Document, Json, write_array, write_object, write_text};
 use crate::search::dialect::request::{Crop, Search};
 use crate::search::dialect::settings::{Settings, is_attribute_of};
@@ -224,32 +227,39 @@ fn format_value(value: &Json<'_>, path: &str, search: &Search, matches: &mut dyn
         Json::Null | Json::Truth(_) => None,
     };
     match text.zip(Format::of(path, search)) {
-        Some((text, format)) => write_text(&formatted(path, text, format, matches), out),
-        None => value.write(out),
-    }
-}
-
-/// Where the text at a path matches: start and length in bytes, and the places of the elements of arrays that lead there.
-struct Places {
-    path: String,
-    found: Vec<(usize, usize, Vec<usize>)>,
-}
-
-/// Where the texts of displayed attributes match, retrieved or not: bytes, as Meilisearch counts them.
-fn write_positions(displayed: &[(&str, String)], matches: &mut dyn Matches, out: &mut Vec<u8>) {
-    let mut all = Vec::new();
-    for (name, json) in displayed {
-        if let Some(value) = Json::read(json) {
-            position_value(&value, name, &mut Vec::new(), matches, &mut all);
+        // An answer that large is refused.
+        Some((text, format)) if out.len() as u64 <= REST_REPLY_MAX_BYTES => {
+            write_text(&formatted(path, text, format, matches), out)
         }
+        _ => value.write(out),
     }
-    out.push(b'{');
-    let mut is_first = true;
-    for Places { path, found } in &all {
-        write_member(path, &mut is_first, out);
-        out.push(b'[');
-        for (at, (start, length, indices)) in found.iter().enumerate() {
-            out.extend_from_slice(if at > 0 { b",{\"start\":" } else { b"{\"start\":" });
+}
+
+/// Where texts match: bytes, as Meilisearch counts them.
+#[derive(Default)]
+struct Places {
+    /// The matches at each path as JSON, with commas in between.
+    all: Vec<(String, Vec<u8>)>,
+    /// Where a path is: objects in an array lead to one path again and again.
+    numbers: BTreeMap<String, usize>,
+    bytes: usize,
+}
+
+impl Places {
+    /// Adds the matches of one text: start, length, and the places of the elements of arrays that lead there.
+    fn add(&mut self, path: &str, found: &[(usize, usize)], indices: &[usize]) {
+        // An answer that large is refused.
+        if found.is_empty() || self.bytes as u64 > REST_REPLY_MAX_BYTES {
+            return;
+        }
+        let number = *self.numbers.entry(path.to_owned()).or_insert(self.all.len());
+        if number == self.all.len() {
+            self.all.push((path.to_owned(), Vec::new()));
+        }
+        let Some((_, out)) = self.all.get_mut(number) else { return };
+        let before = out.len();
+        for (start, length) in found {
+            out.extend_from_slice(if out.is_empty() { b"{\"start\":" } else { b",{\"start\":" });
             out.extend_from_slice(itoa::Buffer::new().format(*start).as_bytes());
             super::write_count("length", *length as u64, out);
             for (at, index) in indices.iter().enumerate() {
@@ -258,6 +268,24 @@ fn write_positions(displayed: &[(&str, String)], matches: &mut dyn Matches, out:
             }
             out.extend_from_slice(if indices.is_empty() { b"}" } else { b"]}" });
         }
+        self.bytes += out.len() - before;
+    }
+}
+
+/// Where the texts of displayed attributes match, retrieved or not.
+fn write_positions(displayed: &[(&str, String)], matches: &mut dyn Matches, out: &mut Vec<u8>) {
+    let mut places = Places::default();
+    for (name, json) in displayed {
+        if let Some(value) = Json::read(json) {
+            position_value(&value, name, &mut Vec::new(), matches, &mut places);
+        }
+    }
+    out.push(b'{');
+    let mut is_first = true;
+    for (path, found) in &places.all {
+        write_member(path, &mut is_first, out);
+        out.push(b'[');
+        out.extend_from_slice(found);
         out.push(b']');
     }
     out.push(b'}');
@@ -268,40 +296,28 @@ fn position_value(
     path: &str,
     indices: &mut Vec<usize>,
     matches: &mut dyn Matches,
-    all: &mut Vec<Places>,
+    places: &mut Places,
 ) {
-    match value {
+    let text = match value {
         Json::Object(members) => {
             for (name, value) in members {
-                position_value(value, &[path, ".", name].concat(), indices, matches, all);
+                position_value(value, &[path, ".", name].concat(), indices, matches, places);
             }
+            return;
         }
         Json::Array(items) => {
             for (at, item) in items.iter().enumerate() {
                 indices.push(at);
-                position_value(item, path, indices, matches, all);
+                position_value(item, path, indices, matches, places);
                 indices.pop();
             }
+            return;
         }
-        Json::Text(text) => positions(path, text, indices, matches, all),
-        Json::Number(digits) => positions(path, digits, indices, matches, all),
-        Json::Null | Json::Truth(_) => {}
-    }
-}
-
-fn positions(path: &str, text: &str, indices: &[usize], matches: &mut dyn Matches, all: &mut Vec<Places>) {
+        Json::Text(text) => text.as_str(),
+        Json::Number(digits) => digits.as_ref(),
+        Json::Null | Json::Truth(_) => return,
+    };
     matches.with_matcher(path, &mut |matcher| {
-        let places = crop::positions(text.as_bytes(), analysis(), matcher);
-        let places = places.into_iter().map(|(start, length)| (start, length, indices.to_vec()));
-        // Objects in an array lead to one path again and again.
-        match all.iter_mut().find(|known| known.path == path) {
-            Some(known) => known.found.extend(places),
-            None => {
-                let found: Vec<_> = places.collect();
-                if !found.is_empty() {
-                    all.push(Places { path: path.to_owned(), found });
-                }
-            }
-        }
+        places.add(path, &crop::positions(text.as_bytes(), analysis(), matcher), indices);
     });
 }

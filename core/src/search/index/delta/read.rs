@@ -212,9 +212,7 @@ impl Part for Delta {
 
 /// Whether a number lies between bounds.
 pub(in crate::search::index) fn within(number: f64, low: Bound, high: Bound) -> bool {
-    let above = if low.is_exclusive { number > low.value } else { number >= low.value };
-    let below = if high.is_exclusive { number < high.value } else { number <= high.value };
-    above && below
+    low.is_below(number) && high.is_above(number)
 }
 
 impl Whole for Delta {

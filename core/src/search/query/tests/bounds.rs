@@ -29,6 +29,7 @@ fn short_texts_with_long_results_end() {
         parameters: &[(b"long", &long)],
         is_verbatim: false,
         keeps_stop_words: false,
+        is_typed: false,
     };
     assert!(parse(b"$long|$long|$long|$long", &context).is_ok());
     let error = parse(b"$long|@tags:{$long|$long*}|%$long%|w'$long'", &context).unwrap_err();

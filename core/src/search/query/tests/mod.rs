@@ -71,6 +71,7 @@ fn read(text: &[u8], dialect: u8) -> Result<Query, ParseError> {
         parameters: &PARAMETERS,
         is_verbatim: false,
         keeps_stop_words: false,
+        is_typed: false,
     };
     parse(text, &context)
 }
@@ -406,8 +407,14 @@ fn explain_indents_and_expands() {
 #[test]
 fn flags_of_the_command() {
     let schema = schema();
-    let context =
-        Context { schema: &schema, dialect: 2, parameters: &[], is_verbatim: true, keeps_stop_words: true };
+    let context = Context {
+        schema: &schema,
+        dialect: 2,
+        parameters: &[],
+        is_verbatim: true,
+        keeps_stop_words: true,
+        is_typed: false,
+    };
     let Ok(query) = parse(b"the", &context) else { panic!("a word") };
     assert_eq!(query.root.clause, Clause::Word(Pattern::Word { text: b"the".to_vec(), is_verbatim: true }));
 }

@@ -492,3 +492,110 @@ fn hash_is_not_found_by_the_id_that_it_is_shown_with() {
         json!({"numberOfDocuments": 1, "isIndexing": false, "fieldDistribution": {"id": 1, "title": 1}})
     );
 }
+
+#[test]
+fn hash_that_was_there_before_the_primary_key_has_no_id() {
+    let log = Log::default();
+    let server = open(&log);
+    let mut client = Client::of(&server);
+    good(&mut client, ("POST", "/indexes"), json!({"uid": "films"}));
+    good(
+        &mut client,
+        ("PATCH", SETTINGS),
+        json!({"filterableAttributes": ["id"], "searchableAttributes": ["title"]}),
+    );
+    client.call(&["HSET", "films:8", "title", "Down"]);
+    settle(&server);
+    assert_eq!(ids(&found(&mut client, json!({"filter": "id = 8"}))), [0; 0]);
+    good(&mut client, ("POST", ALL), json!([{"id": 7, "title": "Up"}]));
+    settle(&server);
+    assert_eq!(ids(&found(&mut client, json!({"filter": "id = 8"}))), [8]);
+}
+
+#[test]
+fn positions_and_marks_of_a_hit_take_all_memory() {
+    let log = Log::default();
+    let server = open(&log);
+    let mut client = Client::of(&server);
+    let words = vec!["a"; 40_000];
+    let nested = (0..100).fold(json!(words), |inner, _| json!([inner]));
+    good(&mut client, ("POST", ALL), json!([{"id": 1, "title": nested}]));
+    settle(&server);
+    let few =
+        found(&mut client, json!({"q": "a", "attributesToRetrieve": ["id"], "showMatchesPosition": true}));
+    let of_title = few["hits"][0]["_matchesPosition"]["title"].as_array().expect("matches");
+    assert_eq!((of_title.len(), of_title[39_999]["indices"].as_array().map(Vec::len)), (40_000, Some(101)));
+    let search = |tag: String| json!({"q": "a", "attributesToHighlight": ["title"], "highlightPreTag": tag});
+    assert_eq!(ids(&found(&mut client, search("<b>".to_owned()))), [1]);
+    let path = ("POST", "/indexes/films/search", "");
+    let (status, answer) = ask(&mut client, path, &search("x".repeat(4_000)));
+    assert_eq!((status, &answer["code"]), (413, &json!("payload_too_large")), "160 MB");
+}
+
+#[test]
+fn documents_are_gone_in_a_transaction_that_has_changed_settings() {
+    let log = Log::default();
+    let server = open(&log);
+    let mut client = Client::of(&server);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["a"]}));
+    let documents: Vec<Value> = (1..=5).map(|id| json!({"id": id, "a": id, "b": id, "t": "hello"})).collect();
+    good(&mut client, ("POST", ALL), json!(documents));
+    settle(&server);
+    assert_eq!(client.say("MULTI"), "+OK");
+    let mut put = |method: &str, path: &str, body: Value| {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        assert_eq!(client.call(&["FT.HTTP", method, path, "", &body]), "+QUEUED");
+    };
+    put("PATCH", SETTINGS, json!({"filterableAttributes": ["a", "b"]}));
+    put("POST", "/indexes/films/search", json!({"q": "hello", "limit": 0}));
+    put(
+        "POST",
+        ALL,
+        json!([{"id": 5, "a": 5, "b": 1, "t": "hello"}, {"id": 6, "a": 6, "b": 6, "t": "hello"}]),
+    );
+    put(
+        "POST",
+        "/indexes/films/search",
+        json!({"q": "hello", "filter": "b = 1", "attributesToRetrieve": ["id"]}),
+    );
+    put("POST", "/indexes/films/documents/delete", json!({"filter": "b >= 4"}));
+    put("POST", "/indexes/films/search", json!({"q": "hello", "limit": 0}));
+    let reply = client.say("EXEC");
+    let totals: Vec<&str> =
+        reply.split("estimatedTotalHits\":").skip(1).filter_map(|rest| rest.split(',').next()).collect();
+    assert_eq!(totals, ["5", "2", "4"], "{reply}");
+    settle(&server);
+    let mut left = ids(&found(&mut client, json!({"q": "hello"})));
+    left.sort_unstable();
+    assert_eq!(left, [1, 2, 3, 5]);
+}
+
+#[test]
+fn half_a_character_hides_a_whole_object() {
+    let log = Log::default();
+    let server = open(&log);
+    let mut client = Client::of(&server);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["o.name", "g", "n"]}));
+    good(&mut client, ("POST", ALL), json!([{"id": 2, "n": 9_007_199_254_740_992u64}]));
+    let half = r#"[{"id":1,"bio":["cut \ud83d"]}]"#;
+    let reply = client.call(&["FT.HTTP", "POST", ALL, "", half]);
+    assert!(reply.starts_with("*3 :400") && reply.contains("malformed_payload"), "{reply}");
+    let whole = r#"[{"id":1,"bio":["\\ud83d \ud83d\ude00"]}]"#;
+    assert!(client.call(&["FT.HTTP", "POST", ALL, "", whole]).starts_with("*3 :202"));
+    // Nobody asks HSET for strict JSON.
+    client.call(&["HSET", "films:1", "o", r#"{"name":"alice","bio":"cut \ud83d"}"#, "n", "9007199254740993"]);
+    client.call(&["HSET", "films:1", "g", r#"["x","\\ud800\ud83d\ude00\udc00!"]"#]);
+    settle(&server);
+    let search =
+        json!({"filter": "o.name = alice", "facets": ["g", "n"], "attributesToRetrieve": ["id", "o.bio"]});
+    let answer = found(&mut client, search);
+    assert_eq!(ids(&answer), [1]);
+    assert_eq!(answer["hits"][0]["o"]["bio"], "cut \u{FFFD}");
+    assert_eq!(answer["facetDistribution"]["g"], json!({"x": 1, "\\ud800\u{1F600}\u{FFFD}!": 1}));
+    let facets = found(&mut client, json!({"facets": ["n"], "limit": 0}))["facetDistribution"]["n"].clone();
+    assert_eq!(facets, json!({"9007199254740992": 1, "9007199254740993": 1}));
+    let search = json!({"filter": "n = 9007199254740993", "attributesToRetrieve": ["id"]});
+    assert_eq!(ids(&found(&mut client, search)), [1]);
+    let (status, answer) = ask(&mut client, ("PATCH", "/indexes/films", ""), &json!({"uid": "other"}));
+    assert_eq!((status, &answer["code"]), (400, &json!("immutable_index_uid")));
+}

@@ -32,6 +32,7 @@ mod short_way_differs;
 mod sorted_set_reply_differs;
 mod temporary_index_goes_with_a_start;
 mod transcript_differs;
+mod typed_query_finds_other_documents;
 mod trigger_is_left_out;
 mod user_keeps_what_it_may_not_have;
 mod users_are_lost_at_a_restart;

@@ -148,7 +148,8 @@ fn query_is_folded_otherwise_than_documents() {
         ("epee", ":0"),
     ] {
         assert_eq!(count(&mut client, query), expected, "{query}");
-        if !query.contains(['*', '%']) {
+        // VERBATIM leaves out synonyms.
+        if !query.contains(['*', '%']) && query != "film" {
             let request = ["FT.SEARCH", "i", query, "SCORER", "INSTANT", "VERBATIM", "LIMIT", "0", "0"];
             let reply = client.call(&request);
             assert!(reply.ends_with(expected) || expected == ":0", "{query}: {reply}");
@@ -258,35 +259,4 @@ fn index_is_changed_by_a_user_who_may_not_read_its_keys() {
         let reply = client.say(request);
         assert!(reply.starts_with("-NOPERM"), "{request}: {reply}");
     }
-}
-
-#[test]
-fn word_that_is_finished_or_quoted_stands_for_others_as_one_types() {
-    let machine = Simulation::new(1);
-    let server = open(&machine);
-    let mut client = Client::of(&server);
-    assert_eq!(client.say("FT.CREATE i ANALYZER INSTANT SCHEMA t TEXT u TEXT"), "+OK");
-    for (key, title) in [("a", "kn sta"), ("b", "knight stab"), ("c", "knight sta"), ("d", "xta")] {
-        client.call(&["HSET", key, "t", title]);
-    }
-    client.call(&["HSET", "e", "t", "the big", "u", "apple"]);
-    let mut keys = |query: &str| {
-        let reply = client.call(&["FT.SEARCH", "i", query, "NOCONTENT", "SCORER", "INSTANT"]);
-        let mut keys: Vec<String> = reply.split(' ').skip(3).step_by(2).map(str::to_owned).collect();
-        keys.sort();
-        keys.concat()
-    };
-    assert_eq!(keys("kn* sta"), "abc", "the last word is open, and the first has a star");
-    assert_eq!(keys("kn sta"), "a");
-    assert_eq!(keys("kn* sta "), "ac");
-    assert_eq!(keys("sta kn*"), "ac");
-    assert_eq!(keys("sta kn* "), "ac", "a star opens a word whatever comes behind it");
-    assert_eq!(keys("sta"), "abc");
-    assert_eq!(keys("\"sta\""), "ac", "a quotation is finished");
-    assert_eq!(keys("-\"sta\""), "bde");
-    assert_eq!((keys("aple").as_str(), keys("\"aple\"").as_str()), ("e", ""), "a quotation has no typos");
-    assert_eq!(keys("\"big apple\""), "", "a phrase goes over from one field into the next");
-    assert_eq!(keys("-\"big apple\""), "abcde");
-    // As in RediSearch, all other searches count words through all fields.
-    assert_eq!(client.call(&["FT.SEARCH", "i", "\"big apple\"", "NOCONTENT"]), "*2 :1 $1 e");
 }
