@@ -98,7 +98,8 @@ impl Parser<'_> {
 
     /// Whether a word is left out. Where one types, the one at the very end may become another.
     fn is_left_out(&self, token: Token<'_>) -> bool {
-        !(self.context.is_typed && self.lexer.is_at_end()) && self.is_stop_word(token.text)
+        let is_open = self.context.is_typed && self.fields.is_empty() && self.lexer.is_at_end();
+        !is_open && self.is_stop_word(token.text)
     }
 
     pub fn is_stop_word(&self, word: &[u8]) -> bool {
