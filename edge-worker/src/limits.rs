@@ -74,6 +74,9 @@ pub const ENTRIES_AT_A_TIME: usize = 4;
 /// Bytes of heap, requests that have not come whole aside, beyond which commands that may need more are refused.
 pub const HEAP_MAX_BYTES: usize = 48 * 1024 * 1024;
 
+/// From so many bytes on, upkeep that makes room does not wait until writes pause.
+pub const HEAP_SHORT_BYTES: usize = HEAP_MAX_BYTES / 4 * 3;
+
 /// Bytes of memory that are free, but in gaps too small to be of use, code's own data and stack included.
 pub const GAPS_BYTES: usize = 6 * 1024 * 1024;
 

@@ -48,9 +48,9 @@ impl Maintenance {
         }
     }
 
-    /// The log has grown, or searches have earned a merge.
-    pub(super) fn on_work(&mut self, now_ms: u64) {
-        let soon_ms = now_ms + MAINTENANCE_DELAY_MS;
+    /// The log has grown, or searches have earned a merge. Where memory is short it does not wait: documents take less of it as segments.
+    pub(super) fn on_work(&mut self, now_ms: u64, is_short: bool) {
+        let soon_ms = now_ms + if is_short { MAINTENANCE_NEXT_MS } else { MAINTENANCE_DELAY_MS };
         self.due_ms = Some(self.due_ms.map_or(soon_ms, |due_ms| due_ms.min(soon_ms)));
     }
 }

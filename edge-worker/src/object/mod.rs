@@ -41,7 +41,7 @@ use self::maintenance::Maintenance;
 use self::timers::Timers;
 use crate::host::Host;
 use crate::limits::{
-    ALARM_LATE_MS, DATAFILE_MAX_BYTES, HEAP_MAX_BYTES, INPUT_MAX_BYTES, INPUT_STEP_BYTES,
+    ALARM_LATE_MS, DATAFILE_MAX_BYTES, HEAP_MAX_BYTES, HEAP_SHORT_BYTES, INPUT_MAX_BYTES, INPUT_STEP_BYTES,
     MAINTENANCE_NEXT_MS, PIECE_MAX_BYTES, STORAGE_MAX_BYTES, UNAUTHENTICATED_INPUT_MAX_BYTES,
 };
 use crate::outbox::{Kind, Outbox};
@@ -179,7 +179,7 @@ impl<H: Host> Object<H> {
             self.count_input(number);
         }
         if self.server.engine.appended() > self.appended || self.server.shared.search.has_earned_merge() {
-            self.maintenance.on_work(now_ms);
+            self.maintenance.on_work(now_ms, self.used_bytes() > HEAP_SHORT_BYTES);
         }
         self.persist_save_time();
         self.persist_crons();
@@ -192,10 +192,14 @@ impl<H: Host> Object<H> {
         self.woken.0.lock().pop_first()
     }
 
+    /// Memory that the store takes.
+    fn used_bytes(&self) -> usize {
+        self.storage.heap_bytes().saturating_sub(self.inputs_bytes)
+    }
+
     /// Makes commands that need more memory or storage fail while either is short.
     fn update_shortage(&self) {
-        let used_bytes = self.storage.heap_bytes().saturating_sub(self.inputs_bytes);
-        let shortage = if used_bytes > HEAP_MAX_BYTES {
+        let shortage = if self.used_bytes() > HEAP_MAX_BYTES {
             Shortage::Memory
         } else if self.storage.stored_bytes() > STORAGE_MAX_BYTES {
             Shortage::Storage

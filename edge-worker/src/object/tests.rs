@@ -2,7 +2,8 @@
 
 use crate::host::{Host, LogLevel};
 use crate::limits::{
-    EVENT_OUTPUT_MAX_BYTES, MAINTENANCE_NEXT_MS, STORAGE_MAX_BYTES, UNAUTHENTICATED_MS, VALUE_MAX_BYTES,
+    EVENT_OUTPUT_MAX_BYTES, HEAP_SHORT_BYTES, MAINTENANCE_DELAY_MS, MAINTENANCE_NEXT_MS, STORAGE_MAX_BYTES,
+    UNAUTHENTICATED_MS, VALUE_MAX_BYTES,
 };
 use crate::storage::tests::FakeHost;
 
@@ -233,6 +234,17 @@ fn merge_of_segments_that_searches_have_paid_for_waits_for_a_write() {
     assert_eq!(segments(&mut one).as_deref(), Some("1"));
     assert!(one.ask("FT.SEARCH i word7 NOCONTENT\r\n").starts_with("*4\r\n:3\r\n"));
     assert_eq!(one.alarm_ms, 0, "it is kept awake");
+}
+
+#[test]
+fn documents_are_refused_though_upkeep_would_make_room() {
+    let mut one = One::new(Config::default());
+    one.ask("FT.CREATE i SCHEMA t TEXT\r\n");
+    one.ask("HSET a t word\r\n");
+    assert_eq!(one.alarm_ms, NOW_MS + MAINTENANCE_DELAY_MS);
+    one.host.set_more_heap_bytes(HEAP_SHORT_BYTES);
+    one.ask("HSET b t word\r\n");
+    assert_eq!(one.alarm_ms, NOW_MS + MAINTENANCE_NEXT_MS);
 }
 
 #[test]

@@ -19,6 +19,7 @@ struct Tables {
     chunks: BTreeMap<u64, Vec<u8>>,
     entries: BTreeMap<(Vec<u8>, u32), Vec<u8>>,
     stored_bytes: u64,
+    more_heap_bytes: usize,
     messages: Vec<u8>,
     log: Vec<(LogLevel, String)>,
 }
@@ -72,7 +73,7 @@ impl Host for FakeHost {
     }
 
     fn heap_bytes(&self) -> usize {
-        50_000
+        50_000 + self.0.lock().more_heap_bytes
     }
 
     fn resident_bytes(&self) -> usize {
@@ -97,6 +98,11 @@ impl FakeHost {
     /// The lines of the log.
     pub fn take_log(&self) -> Vec<(LogLevel, String)> {
         std::mem::take(&mut self.0.lock().log)
+    }
+
+    /// Says how much memory is in use besides a little.
+    pub fn set_more_heap_bytes(&self, bytes: usize) {
+        self.0.lock().more_heap_bytes = bytes;
     }
 
     /// Says how full SQLite is.

@@ -13,7 +13,8 @@ use super::stage::update;
 use crate::command::{CommandError, Context};
 use crate::engine::{Kind, SubWalk, Want};
 use crate::resp::{Protocol, Reply, format_f64};
-use crate::search::index::DocumentId;
+use crate::search::index::{DocumentId, View};
+use crate::search::schema::FieldId;
 use crate::server::search::Index;
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -38,6 +39,15 @@ pub(super) struct Row {
     pub hit: Hit,
     pub payload: Option<Vec<u8>>,
     pub fields: Fields,
+}
+
+/// What a document is sorted by, a number or a text, as WITHSORTKEYS shows it.
+pub(super) fn sort_key(view: &View<'_>, place: u32, (field, is_number): (FieldId, bool)) -> Option<Vec<u8>> {
+    if is_number {
+        let number = view.part.number(field, place)?;
+        return Some([b"#", number(number).as_slice()].concat());
+    }
+    Some([b"$", view.part.sort_text(field, place)?].concat())
 }
 
 /// Reads results; None if one of them is not what it was when the index was read, so that the search is to run again.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::answer;
 use super::find::{self, Allowed, Asked, Ended, Own};
 use super::request::Request;
 use crate::command::{CommandError, Context};
@@ -232,7 +233,7 @@ pub(super) fn run(
             };
             let sort_key = |hit: &instant::Hit| {
                 let (view, sort) = (views.get(hit.view)?, sort?);
-                super::run::sort_key(view, hit.place, (sort.field, sort.is_number))
+                answer::sort_key(view, hit.place, (sort.field, sort.is_number))
             };
             let hits = &answer.hits;
             let (keys, sort_keys) = (hits.iter().map(key).collect(), hits.iter().map(sort_key).collect());

@@ -228,22 +228,13 @@ fn order(schema: &Schema, asked: &Asked, request: &Request<'_>) -> Result<By> {
     })
 }
 
-/// What a document is sorted by, a number or a text, as WITHSORTKEYS shows it.
-pub(super) fn sort_key(view: &View<'_>, place: u32, (field, is_number): (FieldId, bool)) -> Option<Vec<u8>> {
-    if is_number {
-        let number = view.part.number(field, place)?;
-        return Some([b"#", answer::number(number).as_slice()].concat());
-    }
-    Some([b"$", view.part.sort_text(field, place)?].concat())
-}
-
 fn hit(views: &[View<'_>], matched: find::Matched, names: &[Vec<u8>], order: By) -> Option<Hit> {
     let view = views.get(matched.hit.view)?;
     let mut key = Vec::new();
     view.part.key(matched.hit.place, &mut key);
     let sort_key = match order {
-        By::Index(Order::Number { field, .. }) => sort_key(view, matched.hit.place, (field, true)),
-        By::Index(Order::Text { field, .. }) => sort_key(view, matched.hit.place, (field, false)),
+        By::Index(Order::Number { field, .. }) => answer::sort_key(view, matched.hit.place, (field, true)),
+        By::Index(Order::Text { field, .. }) => answer::sort_key(view, matched.hit.place, (field, false)),
         By::Distance { at, .. } => {
             matched.distances.get(at).map(|distance| [b"#", answer::number(*distance).as_slice()].concat())
         }
