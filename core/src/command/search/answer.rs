@@ -44,8 +44,7 @@ pub(super) struct Row {
 /// What a document is sorted by, a number or a text, as WITHSORTKEYS shows it.
 pub(super) fn sort_key(view: &View<'_>, place: u32, (field, is_number): (FieldId, bool)) -> Option<Vec<u8>> {
     if is_number {
-        let number = view.part.number(field, place)?;
-        return Some([b"#", number(number).as_slice()].concat());
+        return Some([b"#", number(view.part.number(field, place)?).as_slice()].concat());
     }
     Some([b"$", view.part.sort_text(field, place)?].concat())
 }
