@@ -55,7 +55,7 @@ export interface Index {
   share: number | null;
 }
 
-/** FT.INFO's fields for memory, in MiB: RediSearch has some that this server does not. */
+/** Parts of the name of FT.INFO's fields for memory, in MiB. */
 const MEMORY = [
   'inverted_sz_mb', 'vector_index_sz_mb', 'offset_vectors_sz_mb', 'doc_table_size_mb', 'sortable_values_size_mb', 'key_table_size_mb',
 ];

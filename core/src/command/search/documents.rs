@@ -20,7 +20,7 @@ fn is_document(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Result<b
     }
     // Entries follow at the commit: what the transaction has changed is looked at itself.
     if ctx.txn.has_changed(|changed| changed == key) {
-        return Ok(document::is_one(ctx.txn, index, (db, key))?);
+        return document::is_one(ctx.txn, index, (db, key));
     }
     let map = maps::map_of(index, ctx.admin, key);
     Ok(maps::entry(ctx.txn, map, key)?.is_some())

@@ -55,13 +55,7 @@ pub(super) fn choose(
         request.meter.memory(order.len() * 2 * size_of::<u128>())?;
         by_score(views, request, &found, &mut order, end)?;
         order.truncate(end);
-        let hits = order.iter().filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?));
-        // Of what was not looked at closely more is believed than of what comes before it.
-        let falling = hits.scan(1.0f64, |least, hit| {
-            *least = least.min(hit.relevance);
-            Some(Hit { relevance: *least, ..hit })
-        });
-        answer.hits = falling.skip(request.offset).collect();
+        answer.hits = shown(views, request, (&found, &order), relevance);
         return Ok(found);
     }
     let sort = Values::read(views, request, request.sort, &found)?;
@@ -83,9 +77,28 @@ pub(super) fn choose(
         distinct(schema, views, (request, field), &found, &mut order)?;
         answer.total = order.len() as u64;
     }
-    let hits = order.iter().skip(request.offset).take(request.count);
-    answer.hits = hits.filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?)).collect();
+    order.truncate(end);
+    answer.hits = shown(views, request, (&found, &order), relevance);
     Ok(found)
+}
+
+/// The hits that are wanted, of those in order up to the last of them.
+fn shown(
+    views: &[View<'_>],
+    request: &Request<'_>,
+    (found, order): (&[Candidate], &[u32]),
+    relevance: Relevance,
+) -> Vec<Hit> {
+    let hits = order.iter().filter_map(|at| hit_of(views, relevance, found.get(*at as usize)?));
+    if !request.sort.is_empty() {
+        return hits.skip(request.offset).collect();
+    }
+    // Of what was not looked at closely more is believed than of what comes before it.
+    let falling = hits.scan(1.0f64, |least, hit| {
+        *least = least.min(hit.relevance);
+        Some(Hit { relevance: *least, ..hit })
+    });
+    falling.skip(request.offset).collect()
 }
 
 /// Keeps of candidates that share any value of a field the first. Those without a value are different from each other.

@@ -277,7 +277,7 @@ impl<'a> Lexer<'a> {
         while let Some(&byte) = self.text.get(end) {
             match byte {
                 b'\\' => end += 2,
-                _ if byte == quote => return end + 1 - at,
+                _ if byte == quote && !(byte == b'\'' && self.joins(at + 1, end)) => return end + 1 - at,
                 _ => end += 1,
             }
         }

@@ -32,6 +32,8 @@ pub(super) struct Parser<'a> {
     was_text: bool,
     /// Whether attributes stood behind the last part.
     had_attributes: bool,
+    /// Whether a minus stands before what comes.
+    pub is_negated: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -53,6 +55,7 @@ impl<'a> Parser<'a> {
             fields: Vec::new(),
             was_text: false,
             had_attributes: false,
+            is_negated: false,
         }
     }
 
@@ -319,7 +322,9 @@ impl<'a> Parser<'a> {
                 self.advance();
                 // Not a level for KNN: `-a=>[KNN …]` is refused.
                 self.parts += usize::from(self.depth == 0);
+                let was_negated = std::mem::replace(&mut self.is_negated, sign == Kind::Minus);
                 let node = self.nested(|parser| parser.operand(sign))?;
+                self.is_negated = was_negated;
                 let make = if sign == Kind::Minus { Clause::Not } else { Clause::Optional };
                 match node {
                     Some(node) => Some(self.node(make(Box::new(node)))?),

@@ -98,7 +98,8 @@ impl Parser<'_> {
 
     /// Whether a word is left out. Where one types, the one at the very end may become another.
     fn is_left_out(&self, token: Token<'_>) -> bool {
-        let is_open = self.context.is_typed && self.fields.is_empty() && self.lexer.is_at_end();
+        let is_plain = self.fields.is_empty() && !self.is_negated;
+        let is_open = self.context.is_typed && is_plain && self.lexer.is_at_end();
         !is_open && self.is_stop_word(token.text)
     }
 

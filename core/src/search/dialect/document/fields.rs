@@ -204,7 +204,7 @@ fn tags(fields: &Fields<'_>, path: &str) -> Held {
 }
 
 /// A number as a tag, in one way however it is written: as numbers are printed. Digits that a double does not hold stay.
-pub fn number_tag(number: f64, digits: &str) -> Vec<u8> {
+fn number_tag(number: f64, digits: &str) -> Vec<u8> {
     // Adding zero makes one of both zeros.
     let printed = format_f64(number + 0.0);
     let is_same =

@@ -21,7 +21,7 @@ mod tests;
 mod value;
 
 pub use batch::{Primary, delete_ids, parse_documents, primary_key};
-pub use fields::{Fields, Held, held, number_tag};
+pub use fields::{Fields, Held, held};
 pub use stored::{json_of, stored};
 pub use value::{Json, write_array, write_object};
 

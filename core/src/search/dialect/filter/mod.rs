@@ -21,7 +21,6 @@ mod tests;
 
 use serde_json::Value;
 
-use super::document::number_tag;
 use super::fault::Fault;
 use super::settings::{FACTS, Filterable, GEO, number_field, tag_field};
 use super::shape;
@@ -226,22 +225,28 @@ impl Translation<'_> {
         })
     }
 
-    /// Facets count the same values. Numbers stand among them in one way.
+    /// A value is a text among the tags, and one that is a number is looked for among the numbers, too. All numbers of a list are one walk
+    /// through those of the documents.
     fn values(&self, attribute: &str, values: &[String]) -> Clause {
-        let Some((field, _)) = self.schema.find(tag_field(attribute).as_bytes()) else {
-            return Clause::Nothing;
-        };
-        let mut words = Vec::with_capacity(values.len());
-        for value in values.iter().map(|value| value.trim()) {
-            words.push(word(value.as_bytes()));
-            let number = parser::number(value).map(|number| number_tag(number, value));
-            words.extend(number.filter(|number| number != value.as_bytes()).map(|number| word(&number)));
+        let mut any: Vec<Node> = Vec::new();
+        if let Some((field, _)) = self.schema.find(tag_field(attribute).as_bytes()) {
+            let words = values.iter().map(|value| word(value.trim()));
+            any.push(Clause::Tag(field, words.collect()).into());
         }
-        Clause::Tag(field, words)
+        let numbers = values.iter().filter_map(|value| parser::number(value));
+        any.extend(numbers.map(|number| self.range(attribute, number, number).into()));
+        match any.pop() {
+            None => Clause::Nothing,
+            Some(only) if any.is_empty() => only.clause,
+            Some(last) => {
+                any.push(last);
+                Clause::Or(any)
+            }
+        }
     }
 
     fn fact(&self, kind: &str, attribute: &str) -> Clause {
-        let word = word([kind, attribute].concat().as_bytes());
+        let word = word(&[kind, attribute].concat());
         self.schema
             .find(FACTS.as_bytes())
             .map_or(Clause::Nothing, |(field, _)| Clause::Tag(field, vec![word]))
@@ -269,6 +274,6 @@ impl Translation<'_> {
     }
 }
 
-fn word(text: &[u8]) -> Pattern {
-    Pattern::Word { text: text.to_vec(), is_verbatim: true }
+fn word(text: &str) -> Pattern {
+    Pattern::Word { text: text.as_bytes().to_vec(), is_verbatim: true }
 }

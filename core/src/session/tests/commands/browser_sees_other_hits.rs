@@ -594,8 +594,31 @@ fn half_a_character_hides_a_whole_object() {
     assert_eq!(answer["facetDistribution"]["g"], json!({"x": 1, "\\ud800\u{1F600}\u{FFFD}!": 1}));
     let facets = found(&mut client, json!({"facets": ["n"], "limit": 0}))["facetDistribution"]["n"].clone();
     assert_eq!(facets, json!({"9007199254740992": 1, "9007199254740993": 1}));
-    let search = json!({"filter": "n = 9007199254740993", "attributesToRetrieve": ["id"]});
-    assert_eq!(ids(&found(&mut client, search)), [1]);
     let (status, answer) = ask(&mut client, ("PATCH", "/indexes/films", ""), &json!({"uid": "other"}));
     assert_eq!((status, &answer["code"]), (400, &json!("immutable_index_uid")));
+}
+
+#[test]
+fn text_that_looks_like_a_number_is_compared_as_one() {
+    let log = Log::default();
+    let server = open(&log);
+    let mut client = Client::of(&server);
+    good(&mut client, ("PATCH", SETTINGS), json!({"filterableAttributes": ["a"]}));
+    let body = r#"[{"id":1,"a":"7"},{"id":2,"a":"007"},{"id":3,"a":"7.0"},{"id":4,"a":7},{"id":5,"a":0.1},{"id":6,"a":0.10000000000000001},{"id":7,"a":"12e4"},{"id":8,"a":120000}]"#;
+    assert!(client.call(&["FT.HTTP", "POST", ALL, "", body]).starts_with("*3 :202"));
+    settle(&server);
+    for (filter, expected) in [
+        ("a = 7", &[1, 4][..]),
+        ("a = 007", &[2, 4]),
+        ("a = 7.0", &[3, 4]),
+        ("a = '+7'", &[4]),
+        ("a = 0.1", &[5, 6]),
+        ("a = 12e4", &[7, 8]),
+        ("a != 007", &[1, 3, 5, 6, 7, 8]),
+        ("a IN [7.0, 120000]", &[3, 4, 8]),
+    ] {
+        let mut found = ids(&found(&mut client, json!({"filter": filter})));
+        found.sort_unstable();
+        assert_eq!(found, expected, "{filter}");
+    }
 }

@@ -80,6 +80,7 @@ fn words_behind_a_condition_are_whole_words() {
             "don't loo",
             "\"don't look\" bra",
             "up \"don't look\"",
+            "'don't' up",
         ] {
             assert_eq!(keys(&mut client, query, &["DIALECT", dialect]), "a", "{query} {dialect}");
         }
@@ -142,6 +143,7 @@ fn stop_word_is_lost_as_one_types_or_in_a_quotation() {
         assert_eq!((keys("the").as_str(), keys("for").as_str()), ("ac", "c"));
         assert_eq!(keys("lord the "), "ab", "a stop word is left out once it is finished");
         assert_eq!(keys("lord the ring"), "ab");
+        assert_eq!((keys("lord -the"), keys("lord -the ")), ("ab".to_owned(), "ab".to_owned()));
         assert_eq!(keys("brav the "), "", "a blank ends the word before a stop word");
     }
     assert_eq!(keys(&mut client, "-\"lord of the rings\"", &["DIALECT", "2"]), "bcd");
