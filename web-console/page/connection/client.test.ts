@@ -11,6 +11,7 @@ const decoder = new TextDecoder();
 class FakeSocket {
   static last: FakeSocket;
   sent: string[] = [];
+  readyState = 1;
   onopen?: () => void;
   onmessage?: (event: { data: ArrayBuffer | string }) => void;
   onclose?: (event: { reason: string }) => void;
@@ -130,6 +131,15 @@ it('waiting requests fail when the connection ends, and later ones fail too', as
   await expect(waiting).rejects.toThrow('gone');
   await expect(client.send(['PING'])).rejects.toThrow('not connected');
   expect(await client.closed).toBe('gone');
+});
+
+it('a request is sent on a socket that is closing', async () => {
+  const { client, socket } = await connected();
+  socket.readyState = 2;
+  const waiting = client.send(['GET', 'a']);
+  expect(socket.sent).toEqual(['(greeting)']);
+  socket.onclose?.({ reason: 'gone' });
+  await expect(waiting).rejects.toThrow('gone');
 });
 
 it('bytes that are not RESP end the connection', async () => {

@@ -13,6 +13,9 @@ export interface Address {
   db?: number;
 }
 
+/** A WebSocket's readyState from which on it sends nothing. */
+const CLOSING = 2;
+
 /** How long connecting and the first replies may take. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -109,7 +112,7 @@ export class Client {
       this.#socket.onopen = () => resolve();
       void this.closed.then((reason) => reject(new Error(reason)));
     });
-    if (!this.#ended) this.#pinging = setInterval(() => this.#socket.send(''), PING_EVERY_MS);
+    if (!this.#ended) this.#pinging = setInterval(() => this.#put(''), PING_EVERY_MS);
     const hello: Argument[] = ['HELLO', '3'];
     if (address.password !== undefined) hello.push('AUTH', address.user || 'default', address.password);
     this.server = describe(await this.call([...hello, 'SETNAME', 'console']));
@@ -156,8 +159,12 @@ export class Client {
   }
 
   #write(bytes: Uint8Array): void {
-    // While a socket is closing, send() does nothing; #end rejects the waiting requests.
-    if (!this.#ended) this.#socket.send(bytes as Uint8Array<ArrayBuffer>);
+    if (!this.#ended) this.#put(bytes as Uint8Array<ArrayBuffer>);
+  }
+
+  /** A socket that is closing sends nothing and complains on the browser's console; #end rejects the waiting requests. */
+  #put(message: string | Uint8Array<ArrayBuffer>): void {
+    if (this.#socket.readyState < CLOSING) this.#socket.send(message);
   }
 
   #expect(args: Argument[]): Promise<Reply> {
