@@ -214,10 +214,10 @@ fn reader_that_stops_keeps_others_waiting() {
 #[test]
 fn keys_of_many_megabytes_fill_the_memory() {
     // As many as show the difference: each takes two frames of the disk, and machines for tests have little of it.
-    const KEYS: u8 = 16;
+    const KEYS: u8 = 20;
     const KEY_BYTES: usize = 30_000_000;
-    // What a few requests need, and what the allocator keeps of it for a while; half of all keys.
-    const GROWTH_MAX_BYTES: u64 = 240_000_000;
+    // What a few requests need, and what the allocator keeps of it for a while; two thirds of all keys.
+    const GROWTH_MAX_BYTES: u64 = 400_000_000;
     let directory = tempfile::tempdir().expect("a directory");
     let gateway = gateway(directory.path());
     let server = gateway.must_start();
@@ -234,7 +234,7 @@ fn keys_of_many_megabytes_fill_the_memory() {
     }
     let growth = server.resident_bytes() - before;
     println!("{KEYS} keys of {KEY_BYTES} bytes: the server grew by {growth}");
-    assert!(growth < GROWTH_MAX_BYTES, "the server grew by {growth} bytes for {KEYS} keys of {KEY_BYTES}");
+    assert!(growth < GROWTH_MAX_BYTES, "the server grew by {growth} bytes");
     server.kill();
     let server = gateway.must_start();
     let mut client = server.client();

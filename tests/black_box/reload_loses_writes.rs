@@ -1,6 +1,6 @@
 //! DEBUG RELOAD while others write, watch, wait and listen: no acknowledged write is lost, and nobody else notices.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,8 @@ fn integer(number: u64) -> Value {
     Value::Integer(i64::try_from(number).expect("a small number"))
 }
 
-/// Writes until it is over and reads what it wrote; returns how many rounds were acknowledged.
-fn write(server: &Server, writer: u64, is_over: &AtomicBool) -> u64 {
+/// Writes until it is over and reads what it wrote; returns how many rounds were acknowledged. `begun` counts writers with a first round.
+fn write(server: &Server, writer: u64, is_over: &AtomicBool, begun: &AtomicU64) -> u64 {
     let mut client = server.client();
     let mut round = 0;
     while !is_over.load(Ordering::Relaxed) {
@@ -32,6 +32,7 @@ fn write(server: &Server, writer: u64, is_over: &AtomicBool) -> u64 {
         client.must(&format!("HSET hash{writer} field{} {next}", next % 10));
         let read = client.must(&format!("GET string{writer}"));
         assert_eq!(read, Value::Bulk(value(writer, next).into()), "writer {writer}, round {next}");
+        begun.fetch_add(u64::from(round == 0), Ordering::Relaxed);
         round = next;
     }
     round
@@ -64,17 +65,17 @@ fn acknowledged_write_is_lost_in_a_reload() {
     waiter.send(b"BLPOP queue 0\r\n").expect("sent");
     let mut listener = server.client();
     listener.must("SUBSCRIBE news");
-    let is_over = AtomicBool::new(false);
+    let (is_over, begun) = (AtomicBool::new(false), AtomicU64::new(0));
     let (mut longest, begin) = (Duration::ZERO, Instant::now());
     let rounds: Vec<u64> = thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
-                let (server, is_over) = (&server, &is_over);
-                scope.spawn(move || write(server, writer, is_over))
+                let (server, is_over, begun) = (&server, &is_over, &begun);
+                scope.spawn(move || write(server, writer, is_over, begun))
             })
             .collect();
         let mut reloads = 0;
-        while reloads < RELOADS
+        while (reloads < RELOADS || begun.load(Ordering::Relaxed) < WRITERS)
             && begin.elapsed() < WITHIN
             && !writers.iter().any(|writer| writer.is_finished())
         {
