@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::document;
 use super::maps;
-use super::request::{GeoFilter, NumberFilter, Request};
+use super::request::{self, GeoFilter, NumberFilter, Request};
 use crate::command::{CommandError, Context};
 use crate::engine::EngineError;
 use crate::limits::SEARCH_WORK_PER_MS;
@@ -65,7 +65,7 @@ impl<'a> Words<'a> {
             parameters: request.parameters.clone(),
             is_verbatim: request.verbatim,
             keeps_stop_words: request.keep_stop_words,
-            is_typed: request.scorer.is_some_and(is_instant),
+            is_typed: request.is_instant(),
         }
     }
 }
@@ -86,16 +86,12 @@ pub(super) fn parse(schema: &Schema, words: &Words<'_>) -> Result<query::Query> 
     query::parse(words.text, &context).map_err(|error| CommandError::owned(error.text))
 }
 
-fn is_instant(scorer: &[u8]) -> bool {
-    scorer.eq_ignore_ascii_case(b"INSTANT")
-}
-
 /// The scorer of this name; INSTANT is none.
 ///
 /// # Errors
 /// There is none.
 fn scorer(name: Option<&[u8]>) -> Result<Scorer> {
-    let Some(name) = name.filter(|name| !is_instant(name)) else { return Ok(Scorer::default()) };
+    let Some(name) = name.filter(|name| !request::is_instant(name)) else { return Ok(Scorer::default()) };
     Scorer::named(&name.to_ascii_uppercase()).ok_or_else(|| {
         let name = crate::command::args::quoted(name, 64);
         CommandError::owned(format!("No such scorer {name}"))
@@ -103,7 +99,8 @@ fn scorer(name: Option<&[u8]>) -> Result<Scorer> {
 }
 
 /// Refuses options that would mean nothing.
-fn check_instant(is_instant: bool, request: &Request<'_>) -> Result<()> {
+fn check_instant(request: &Request<'_>) -> Result<()> {
+    let is_instant = request.is_instant();
     if is_instant && (request.slop.is_some() || request.in_order) {
         return Err(CommandError::text("SLOP and INORDER do not go together with SCORER INSTANT"));
     }
@@ -126,9 +123,9 @@ impl Asked {
     ) -> Result<(Asked, bool)> {
         let (schema, settings) = (&index.definition.schema, &ctx.shared.search.settings);
         let query = parse(schema, &Words::of_search(ctx, text, request))?;
-        let is_instant = request.scorer.is_some_and(is_instant);
+        let is_instant = request.is_instant();
         let scorer = scorer(request.scorer)?;
-        check_instant(is_instant, request)?;
+        check_instant(request)?;
         let filters = request.numbers.iter().map(|filter| number_filter(schema, filter));
         let filters = filters.chain(request.places.iter().map(|filter| geo_filter(schema, filter)));
         let filters: Vec<Node> = filters.collect::<Result<_>>()?;
@@ -175,7 +172,7 @@ impl Asked {
         let query = parse(schema, &words)?;
         let language = request.language.as_deref().map(super::create::language).transpose()?;
         let scorer = scorer(request.scorer.as_deref())?;
-        if request.scorer.as_deref().is_some_and(is_instant) || scorer == Scorer::Hamming {
+        if request.scorer.as_deref().is_some_and(request::is_instant) || scorer == Scorer::Hamming {
             return Err(CommandError::text("FT.AGGREGATE has no SCORER INSTANT and no SCORER HAMMING"));
         }
         Ok(Asked {

@@ -38,15 +38,17 @@ impl Sorted {
         let Some((last, others)) = nodes.split_last() else { return sorted };
         others.iter().for_each(|node| sorted.add(node));
         sorted.is_open = match &last.clause {
-            Clause::Word(Pattern::Word { .. }) => !text.last().is_some_and(u8::is_ascii_whitespace),
-            Clause::Word(Pattern::Prefix(_)) => true,
-            _ => false,
-        };
-        match &last.clause {
             // What begins so is what an open word stands for.
-            Clause::Word(Pattern::Prefix(text)) => sorted.words.extend(String::from_utf8(text.clone())),
-            _ => sorted.add(last),
-        }
+            Clause::Word(Pattern::Prefix(text)) => {
+                sorted.words.extend(String::from_utf8(text.clone()));
+                true
+            }
+            clause => {
+                sorted.add(last);
+                let is_word = matches!(clause, Clause::Word(Pattern::Word { .. }));
+                is_word && !text.last().is_some_and(u8::is_ascii_whitespace)
+            }
+        };
         sorted
     }
 

@@ -193,7 +193,17 @@ pub(super) fn bad_arguments(of: &str, why: &str) -> CommandError {
     CommandError::owned(format!("Bad arguments for {of}: {why}"))
 }
 
+/// Whether this is the scorer that ranks as one types.
+pub(super) fn is_instant(scorer: &[u8]) -> bool {
+    scorer.eq_ignore_ascii_case(b"INSTANT")
+}
+
 impl<'a> Request<'a> {
+    /// Whether its documents are ranked as one types.
+    pub fn is_instant(&self) -> bool {
+        self.scorer.is_some_and(is_instant)
+    }
+
     /// Reads the words behind the query.
     ///
     /// # Errors

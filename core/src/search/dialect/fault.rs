@@ -40,6 +40,14 @@ impl Fault {
         )
     }
 
+    /// The hits of an answer take more bytes than one may have.
+    pub fn hits_too_large() -> Fault {
+        Fault::new(
+            "payload_too_large",
+            "The hits take more than 64 MiB: ask for fewer, or for fewer attributes.",
+        )
+    }
+
     /// The client must say who it is.
     pub fn missing_authorization() -> Fault {
         Fault::new(

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     Answer, Asked, Failed, Result, accept, check_open, has_documents, indexes, lock_all, look_up, open,
 };
-use crate::command::search::find::{self, Ended};
+use crate::command::search::find;
 use crate::command::search::{admin, keys, stage::present};
 use crate::command::{CommandError, Context, hash::listpack_limits};
 use crate::data::hash;
@@ -282,10 +282,7 @@ fn matching(
         let part = found.all(views)?.into_iter().skip(offset).take(count);
         Ok((found.total(), part.filter_map(key).collect()))
     })?;
-    found.map_err(|ended| match ended {
-        Ended::Timeout => Fault::search_timeout().into(),
-        Ended::Error(error) => Failed::Error(error),
-    })
+    found.map_err(Failed::from)
 }
 
 /// A query that is only about which documents match.

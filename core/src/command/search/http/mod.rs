@@ -23,8 +23,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::admin::{check_access, check_engine};
+use super::find::{self, Ended};
+use super::keys;
 use super::stage::present;
-use super::{find, keys};
 use crate::command::{CommandError, Context, Outcome, admission};
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::request;
@@ -53,6 +54,15 @@ impl From<Fault> for Failed {
 impl From<CommandError> for Failed {
     fn from(error: CommandError) -> Failed {
         Failed::Error(error)
+    }
+}
+
+impl From<Ended> for Failed {
+    fn from(ended: Ended) -> Failed {
+        match ended {
+            Ended::Timeout => Failed::Fault(Fault::search_timeout()),
+            Ended::Error(error) => Failed::Error(error),
+        }
     }
 }
 

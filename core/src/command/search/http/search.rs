@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::meant::Meant;
 use super::{Answer, Asked, Failed, Result, documents, open};
 use crate::command::search::answer::{Hit as Known, is_still_there};
-use crate::command::search::find::{self, Ended, Own};
+use crate::command::search::find::{self, Own};
 use crate::command::search::instant::{Answered, run as search_instantly};
 use crate::command::{CommandError, Context};
 use crate::engine::EngineError;
@@ -49,10 +49,7 @@ fn run(
     let answered = search_instantly(ctx, index, (&asked, own), (filter, None), &|bits, meter, body| {
         meant.with_request(part, (bits, meter), body);
     });
-    answered.map_err(|ended| match ended {
-        Ended::Timeout => Fault::search_timeout().into(),
-        Ended::Error(error) => Failed::Error(error),
-    })
+    answered.map_err(Failed::from)
 }
 
 /// Marks the words of an answer in texts.
@@ -187,8 +184,7 @@ fn load(
         }
     });
     if hits.len() as u64 > REST_REPLY_MAX_BYTES {
-        let message = "The hits take more than 64 MiB: ask for fewer, or for fewer attributes.";
-        return Err(Fault::new("payload_too_large", message).into());
+        return Err(Fault::hits_too_large().into());
     }
     Ok(Some(hits))
 }

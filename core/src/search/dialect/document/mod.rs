@@ -69,12 +69,9 @@ impl Document {
     /// The document as JSON.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.push(b'{');
-        for (at, (name, value)) in self.attributes.iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            write_text(name, out);
-            out.push(b':');
+        let mut is_first = true;
+        for (name, value) in &self.attributes {
+            write_member(name, &mut is_first, out);
             out.extend_from_slice(value.as_bytes());
         }
         out.push(b'}');
@@ -136,6 +133,15 @@ pub fn id_of(value: &str) -> Result<String, Fault> {
         ]
         .concat(),
     ))
+}
+
+/// Appends the name of an object's member; its value comes next.
+pub(super) fn write_member(name: &str, is_first: &mut bool, out: &mut Vec<u8>) {
+    if !std::mem::take(is_first) {
+        out.push(b',');
+    }
+    write_text(name, out);
+    out.push(b':');
 }
 
 /// Appends a string as JSON.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::write_text;
+use super::{write_member, write_text};
 
 /// Arrays and objects stand in each other so deep at most, as deep as serde_json reads. So what walks through a value may call itself.
 const DEPTH_MAX: usize = 127;
@@ -200,12 +200,9 @@ pub fn write_object<'j>(
     out: &mut Vec<u8>,
 ) {
     out.push(b'{');
-    for (at, (name, value)) in members.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        write_text(name, out);
-        out.push(b':');
+    let mut is_first = true;
+    for (name, value) in members {
+        write_member(name, &mut is_first, out);
         write(name, value, out);
     }
     out.push(b'}');

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::write_number;
 use crate::limits::REST_REPLY_MAX_BYTES;
-use crate::search::dialect::document::{Document, Json, write_array, write_object, write_text};
+use crate::search::dialect::document::{Document, Json, write_array, write_member, write_object, write_text};
 use crate::search::dialect::request::{Crop, Search};
 use crate::search::dialect::settings::{Settings, is_attribute_of};
 use crate::search::highlight::{Analysis, Matcher, Tags, crop};
@@ -156,14 +156,6 @@ pub fn write_hit(
         write_number(score, out);
     }
     out.push(b'}');
-}
-
-fn write_member(name: &str, is_first: &mut bool, out: &mut Vec<u8>) {
-    if !std::mem::take(is_first) {
-        out.push(b',');
-    }
-    write_text(name, out);
-    out.push(b':');
 }
 
 /// What is done to the texts of an attribute.
