@@ -3,7 +3,7 @@
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server and valkey-server, written to bench/ (some 50 minutes); it goes on where it was
 # make bench-sql  SQL beside SQLite, PostgreSQL 15 and redis-server with joins by the client (some minutes; adds PostgreSQL to the set-up)
-# make bench-search  search beside FTS5, MiniSearch, tantivy and Meilisearch's engine (an hour, most of it building and slow peers);
+# make bench-search  search beside FTS5, MiniSearch, Orama, tantivy and Meilisearch's engine (an hour, most of it building and slow peers);
 #             its last step is bench-keystrokes, 10,000 users who type on WebSockets (a quarter of an hour)
 # make client   the client library beside real servers; make bench-clients measures it beside other clients (adds nothing; some
 #             twenty minutes, most of it building them)
@@ -268,6 +268,8 @@ bench-search: rust node setup
 	for set in films packages; do
 		rm -f $(SEARCH_OUT)/*.answers.tsv
 		ask $(SEARCH_OUT)/data/$$set.tsv --answer $(SEARCH)/relevance-$$set.tsv --out $(SEARCH_OUT)
+		node --max-old-space-size=8192 $(SEARCH)/peer_node.mjs orama --packages $(SEARCH_OUT)/node --documents $(SEARCH_OUT)/data/$$set.tsv \
+			--answer $(SEARCH)/relevance-$$set.tsv --out $(SEARCH_OUT)
 		python3 $(SEARCH)/relevance.py $(SEARCH)/relevance-$$set.tsv $(SEARCH_OUT)/*.answers.tsv
 	done
 	ask $(SEARCH_OUT)/data/long-100k.tsv --time $(SEARCH_OUT)/data/long-100k.queries.tsv --out $(SEARCH_OUT)
