@@ -41,6 +41,8 @@ pub mod engine;
 
 pub mod storage;
 
+pub mod json;
+
 pub mod packed;
 
 pub mod glob;

@@ -12,7 +12,7 @@ use super::list::List;
 use super::set::Set;
 use super::stream::{Stream, StreamId};
 use super::zset::SortedSet;
-use super::{DataError, Result, sqldb, suggestions};
+use super::{DataError, Result, json, sqldb, suggestions};
 use crate::engine::{Db, Direction, Kind, Root, SubWalk, Txn, Want};
 
 /// Twenty bytes that stand for data.
@@ -218,6 +218,11 @@ fn add_value(txn: &mut Txn<'_>, digest: &mut Digest, (db, key): (Db, &[u8]), roo
                 Ok(())
             })?;
         }
+        Kind::Json => {
+            if let Some(mut document) = json::Document::open(txn, db, key)? {
+                digest.combine(&document.text()?);
+            }
+        }
     }
     if root.expires_at_ms.is_some() {
         digest.combine(EXPIRES);
@@ -242,7 +247,7 @@ fn type_number(kind: Kind) -> u32 {
         Kind::Hash => 4,
         Kind::Stream => 6,
         // What Redis has for the types of modules.
-        Kind::SqlDatabase | Kind::Suggestions => 5,
+        Kind::SqlDatabase | Kind::Suggestions | Kind::Json => 5,
     }
 }
 

@@ -11,8 +11,10 @@ pub mod long_double;
 pub mod geo;
 pub mod hash;
 pub mod hyperloglog;
+pub mod json;
 pub mod list;
 pub mod mend;
+mod position;
 pub mod rdb;
 pub mod set;
 pub mod sqldb;
@@ -87,6 +89,6 @@ pub fn encoding_name(
         },
         Kind::Set => Ok(set::encoding_name(root)),
         Kind::Stream => Ok("stream"),
-        Kind::SqlDatabase | Kind::Suggestions => Ok("raw"),
+        Kind::SqlDatabase | Kind::Suggestions | Kind::Json => Ok("raw"),
     }
 }

@@ -87,11 +87,13 @@ pub enum Kind {
     SqlDatabase = 7,
     /// Suggestions for what is being typed: subkeys are texts.
     Suggestions = 8,
+    /// A JSON document: in the root itself, or cut into pieces, which are subkeys.
+    Json = 9,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::String,
         Kind::List,
         Kind::Set,
@@ -100,6 +102,7 @@ impl Kind {
         Kind::Stream,
         Kind::SqlDatabase,
         Kind::Suggestions,
+        Kind::Json,
     ];
 
     /// The kind with the name that TYPE replies with, in letters of any case, if there is one.
@@ -124,6 +127,8 @@ impl Kind {
             Kind::SqlDatabase => "sqldb",
             // RediSearch's name.
             Kind::Suggestions => "trietype0",
+            // RedisJSON's name.
+            Kind::Json => "ReJSON-RL",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Lists: a root of kind list, and one subkey an element, whose bytes say where it stands ([`position`]) and whose value
+//! Lists: a root of kind list, and one subkey an element, whose bytes say where it stands ([`super::position`]) and whose value
 //! is the element.
 //!
 //! The engine counts, so an index is a rank and positions may have gaps: pushes and pops touch one subkey at an end,
@@ -7,14 +7,14 @@
 //! lost its last element has lost its root.
 
 mod encoding;
-mod position;
+
 mod spread;
 #[cfg(test)]
 mod tests;
 
 use std::ops::ControlFlow;
 
-use position::Position;
+use super::position::Position;
 
 use super::{Result, root_of_kind};
 use crate::engine::{Db, Direction, EngineError, Kind, NewRoot, Start, SubVisitor, SubWalk, Txn, Want};

@@ -11,8 +11,8 @@
 
 use std::ops::ControlFlow;
 
-use super::position::Position;
 use super::{List, Result, no_position};
+use crate::data::position::Position;
 use crate::engine::{Start, SubWalk, Want};
 
 /// Bytes of a fraction.

@@ -12,7 +12,7 @@
 //! | 16, 17, 20 | hash, sorted set, set as a listpack | 10, 11 |
 //! | 18 | list as a count of listpacks and of large elements | 10 |
 //! | 15, 19, 21 | stream: see [`stream`] | 9, 10, 11 |
-//! | 7 | of a module: an SQL database, see [`sqldb`], or [`suggestions`] | 8 |
+//! | 7 | of a module: an SQL database, see [`sqldb`], [`suggestions`], or a document, see [`json`] | 8 |
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use super::reader::{Bytes, Reader, are_distinct};
 use super::sqldb::{self, SqlPages};
 use super::stream::{self, StreamValue};
 use super::suggestions::{self, Suggestion};
-use super::{BadFormat, Result, listpack, types};
+use super::{BadFormat, Result, json, listpack, types};
 use crate::memory_budget::{Gathered, MemoryBudget};
 use crate::number::parse_f64;
 
@@ -46,6 +46,8 @@ pub enum Value<'p> {
     SqlDatabase(SqlPages<'p>),
     /// Suggestions.
     Suggestions(Vec<Suggestion<'p>>),
+    /// A JSON document, packed.
+    Json(Vec<u8>),
 }
 
 /// Reads the value of an opened payload. As in Redis, bytes behind it do not matter.
@@ -75,6 +77,7 @@ pub fn load(body: &[u8], budget: MemoryBudget) -> Result<Value<'_>> {
         types::MODULE => match Module::read(&mut reader)? {
             (sqldb::MODULE, version) => Value::SqlDatabase(sqldb::load(&mut reader, version)?),
             (suggestions::MODULE, version) => Value::Suggestions(suggestions::load(&mut reader, version)?),
+            (json::MODULE, version) => Value::Json(json::load(&mut reader, version)?),
             _ => return Err(BadFormat),
         },
         _ => return Err(BadFormat),
@@ -87,7 +90,8 @@ pub fn load(body: &[u8], budget: MemoryBudget) -> Result<Value<'_>> {
 fn check(value: &Value<'_>) -> Result<()> {
     let is_sound = match value {
         // Where one is read it is looked at whole.
-        Value::String(_) | Value::Stream(_) | Value::SqlDatabase(_) | Value::Suggestions(_) => true,
+        Value::String(_) | Value::Stream(_) => true,
+        Value::SqlDatabase(_) | Value::Suggestions(_) | Value::Json(_) => true,
         Value::List(elements) => !elements.is_empty(),
         Value::Set(members) => !members.is_empty() && are_distinct(members.iter()),
         Value::Hash(pairs) => {

@@ -12,7 +12,7 @@
 //! - [`load`] reads every encoding of every type up to version 11 (Redis 7.2), with [`packed`], [`listpack`] and [`lzf`] for
 //!   what Redis packs and compresses.
 //! - [`stream`] has both for streams, whose form is one of its own, [`sqldb`] for SQL databases, which Redis does not have,
-//!   and [`suggestions`] for those of RediSearch, a [`module`].
+//!   [`suggestions`] for those of RediSearch and [`json`] for documents, both a [`module`].
 //! - [`store`] makes a key of what was read.
 //!
 //! A payload is the client's: nothing in it is believed before it was counted. Memory grows with the bytes that are
@@ -20,6 +20,7 @@
 //!
 //! [`RESTORE_UNPACKED_MAX_BYTES`]: crate::limits::RESTORE_UNPACKED_MAX_BYTES
 
+mod json;
 mod listpack;
 mod load;
 mod lzf;

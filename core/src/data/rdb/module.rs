@@ -29,7 +29,7 @@ const VERSION_BITS: u32 = 10;
 pub(super) struct Module(u64);
 
 impl Module {
-    /// The type of this name, which has letters and digits only.
+    /// The type of this name, which has letters, digits and hyphens only.
     pub const fn of(name: &[u8; 9]) -> Module {
         let (mut number, mut at) = (0, 0);
         while at < name.len() {
@@ -38,6 +38,7 @@ impl Module {
                 letter @ b'A'..=b'Z' => letter - b'A',
                 letter @ b'a'..=b'z' => letter - b'a' + 26,
                 digit @ b'0'..=b'9' => digit - b'0' + 52,
+                b'-' => 62,
                 _ => panic!("no name of a type"),
             };
             number = number << 6 | digit as u64;

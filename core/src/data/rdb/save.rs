@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::writer::{check_size, put_count, put_element, put_string};
-use super::{CHECKSUM, FOOT_BYTES, VERSION_WRITTEN, sqldb, stream, suggestions, types};
+use super::{CHECKSUM, FOOT_BYTES, VERSION_WRITTEN, json, sqldb, stream, suggestions, types};
 use crate::data::list::List;
 use crate::data::set::Set;
 use crate::data::zset::SortedSet;
@@ -39,6 +39,7 @@ pub fn dump(txn: &mut Txn<'_>, db: Db, key: &[u8], root: &Root, max: u64) -> Res
         Kind::Stream => stream::dump(txn, db, key, &mut out, max)?,
         Kind::SqlDatabase => sqldb::dump(txn, db, key, &mut out, max)?,
         Kind::Suggestions => suggestions::dump(txn, db, key, &mut out, max)?,
+        Kind::Json => json::dump(txn, db, key, &mut out, max)?,
     }
     let mut checksum = CHECKSUM.digest();
     checksum.update(&out);

@@ -2,6 +2,7 @@
 
 use super::load::Value;
 use super::{sqldb, stream, suggestions};
+use crate::data::json::Document;
 use crate::data::list::{End, List};
 use crate::data::set::{Encoding, Set};
 use crate::data::{Result, hash, set, string, zset};
@@ -62,6 +63,7 @@ pub fn store(
         Value::Stream(value) => stream::store(txn, db, key, value)?,
         Value::SqlDatabase(pages) => sqldb::store(txn, db, key, pages)?,
         Value::Suggestions(all) => suggestions::store(txn, db, key, all)?,
+        Value::Json(value) => Document::make(txn, db, key, value)?,
     }
     if expires_at_ms.is_some() {
         txn.set_expiry(db, key, expires_at_ms)?;

@@ -115,6 +115,13 @@ fn shown(value: &Value<'_>) -> (&'static str, Vec<Vec<u8>>) {
             };
             ("trietype0", all.iter().flat_map(texts).collect())
         }
+        Value::Json(packed) => {
+            let mut text = Vec::new();
+            let node = crate::json::node::Node::new(packed.as_slice());
+            crate::json::format::write(&node, Default::default(), &mut crate::json::node::InOne, &mut text)
+                .unwrap();
+            ("ReJSON-RL", vec![text])
+        }
     }
 }
 
@@ -145,6 +152,19 @@ fn sql_database_is_another_one_after_restore() {
         panic!("a database")
     };
     assert_eq!(patched.pages[1].1[990..], [&[2; 10][..], &[7; 24]].concat());
+}
+
+#[test]
+fn document_is_another_one_after_restore() {
+    for text in ["1", "{\"a\":[1,2.5,\"x\",null],\"b\":12345678901234567890123}", "[true]"] {
+        let value = Value::Json(crate::json::text::parse(text.as_bytes()).unwrap().packed);
+        let payload = dumped(&value);
+        let body = open(&payload).expect("a sound frame");
+        assert_eq!(load(body).expect("a payload of our own"), value);
+        for len in 0..body.len() {
+            assert!(load(&body[..len]).is_err(), "cut at {len}");
+        }
+    }
 }
 
 #[test]

@@ -48,8 +48,7 @@ fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome 
     let db = ctx.db();
     let kind = ctx.txn.kind(db, key)?;
     ctx.note_reads(&[key], true);
-    if matches!(kind, Some(Kind::String | Kind::Hash | Kind::Stream | Kind::SqlDatabase | Kind::Suggestions))
-    {
+    if !matches!(kind, None | Some(Kind::List | Kind::Set | Kind::SortedSet)) {
         return Err(CommandError::WRONG_TYPE);
     }
     let elements = ctx.txn.sub_len(db, key)?;

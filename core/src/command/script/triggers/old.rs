@@ -27,9 +27,9 @@ pub(super) fn old(ctx: &mut Context<'_, '_>, key: &[u8]) -> Outcome {
             Ok(())
         }
         Kind::Hash | Kind::Set | Kind::SortedSet => old_members(ctx, key, &root),
-        Kind::List | Kind::Stream | Kind::SqlDatabase | Kind::Suggestions => Err(CommandError::text(
-            "ERR TRIGGER OLD shows strings, and members of hashes, sets and sorted sets",
-        )),
+        Kind::List | Kind::Stream | Kind::SqlDatabase | Kind::Suggestions | Kind::Json => Err(
+            CommandError::text("ERR TRIGGER OLD shows strings, and members of hashes, sets and sorted sets"),
+        ),
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! The lead says how long the whole number is, so a longer number never is the prefix of another, and the elements of a
 //! list of a few hundred thousand cost four bytes of position each. A fraction has no more than 16 bytes: where they are
-//! used up, neighbours are spread out (see [`super::spread`]).
+//! used up, neighbours are spread out (see [`super::list`]).
 
 use smallvec::SmallVec;
 
