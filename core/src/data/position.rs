@@ -1,4 +1,4 @@
-//! Where an element stands in its list, as a subkey: positions order like their bytes and need not be dense.
+//! Where an element stands in its list, or in its array of a document, as a subkey: positions order like their bytes and need not be dense.
 //!
 //! A position is a whole number, which pushes take one below the first or one above the last, and a fraction, which
 //! only LINSERT makes:

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use edgecask_core::bitcask::Bitcask;
 use edgecask_core::engine::{Engine, Reader, Scope};
-use edgecask_core::executor::Room;
+use edgecask_core::executor::{Indexing, Room};
 use edgecask_core::server::Server;
 
 use super::Object;
@@ -20,6 +20,9 @@ const REPLAYED_MANY: u64 = 10_000;
 /// A delta of an index with so many documents becomes a segment before the object rests: reading them again when it wakes would take
 /// more than ten milliseconds.
 const SEALED_DOCUMENTS_MIN: u32 = 256;
+
+/// An event that finds memory short freezes a delta and stores it, and once more what became one meanwhile.
+const STORE_STEPS: usize = 4;
 
 /// When maintenance is next due, and the state of its work.
 #[derive(Debug, Default)]
@@ -56,6 +59,17 @@ impl Maintenance {
 }
 
 impl<H: Host> Object<H> {
+    /// Makes segments of documents that are held in memory, which take less of it as such. An error means that the store is full or
+    /// broken, which the next write reports.
+    pub(super) fn store_documents(&mut self) {
+        self.server.shared.search.seal_deltas(SEALED_DOCUMENTS_MIN);
+        for _ in 0..STORE_STEPS {
+            if !Indexing::store_step(&self.server).unwrap_or(false) {
+                return;
+            }
+        }
+    }
+
     /// Does a bounded step of each kind of work, if it is due.
     pub(super) fn maintain(&mut self, now_ms: u64) {
         if self.maintenance.due_ms.is_none_or(|due_ms| due_ms > now_ms) {

@@ -179,7 +179,12 @@ impl<H: Host> Object<H> {
             self.count_input(number);
         }
         if self.server.engine.appended() > self.appended || self.server.shared.search.has_earned_merge() {
-            self.maintenance.on_work(now_ms, self.used_bytes() > HEAP_SHORT_BYTES);
+            let is_short = self.used_bytes() > HEAP_SHORT_BYTES;
+            self.maintenance.on_work(now_ms, is_short);
+            // Requests that follow one another without a pause come before every alarm, so they make the room that they need.
+            if is_short {
+                self.store_documents();
+            }
         }
         self.persist_save_time();
         self.persist_crons();

@@ -245,6 +245,10 @@ fn documents_are_refused_though_upkeep_would_make_room() {
     one.host.set_more_heap_bytes(HEAP_SHORT_BYTES);
     one.ask("HSET b t word\r\n");
     assert_eq!(one.alarm_ms, NOW_MS + MAINTENANCE_NEXT_MS);
+    // Nor does it wait for its alarm, which never comes while requests do.
+    let documents: String = (0..300).map(|number| format!("HSET d{number} t word{number}\r\n")).collect();
+    one.ask(&documents);
+    assert_eq!(segments(&mut one).as_deref(), Some("1"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Lists: a root of kind list, and one subkey an element, whose bytes say where it stands ([`super::position`]) and whose value
-//! is the element.
+//! Lists: a root of kind list, and one subkey an element, whose bytes say where it stands (`data/position.rs`) and whose
+//! value is the element.
 //!
 //! The engine counts, so an index is a rank and positions may have gaps: pushes and pops touch one subkey at an end,
 //! indexes are found in O(log n), LINSERT finds a position between two others and renumbers nothing (nearly always, see
@@ -7,7 +7,6 @@
 //! lost its last element has lost its root.
 
 mod encoding;
-
 mod spread;
 #[cfg(test)]
 mod tests;
@@ -15,7 +14,6 @@ mod tests;
 use std::ops::ControlFlow;
 
 use super::position::Position;
-
 use super::{Result, root_of_kind};
 use crate::engine::{Db, Direction, EngineError, Kind, NewRoot, Start, SubVisitor, SubWalk, Txn, Want};
 
