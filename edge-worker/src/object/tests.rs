@@ -210,6 +210,13 @@ fn rest(one: &mut One) {
     panic!("its alarms have no end");
 }
 
+/// How many segments its indexes have.
+fn segments(one: &mut One) -> Option<String> {
+    let info = one.ask("INFO search\r\n");
+    let line = info.lines().find_map(|line| line.strip_prefix("search_number_of_segments:"));
+    line.map(str::to_owned)
+}
+
 #[test]
 fn merge_of_segments_that_searches_have_paid_for_waits_for_a_write() {
     let mut one = One::new(Config::default());
@@ -219,11 +226,6 @@ fn merge_of_segments_that_searches_have_paid_for_waits_for_a_write() {
         assert_eq!(one.ask(&sets), ":1\r\n".repeat(300));
         rest(&mut one);
     }
-    let segments = |one: &mut One| {
-        let info = one.ask("INFO search\r\n");
-        let line = info.lines().find_map(|line| line.strip_prefix("search_number_of_segments:"));
-        line.map(str::to_owned)
-    };
     assert_eq!(segments(&mut one).as_deref(), Some("3"));
     assert_eq!(one.alarm_ms, 0);
     for _ in 0..40 {
