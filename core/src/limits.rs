@@ -18,6 +18,9 @@ pub const LOCK_LOOK_PERIOD: std::time::Duration = std::time::Duration::from_mill
 #[cfg(not(target_arch = "wasm32"))]
 pub const PRECEDENCE_PERIOD: std::time::Duration = std::time::Duration::from_millis(50);
 
+/// A path through a JSON document looks at so many values at most: some hundred milliseconds.
+pub const JSON_PATH_WORK_MAX: u64 = 2_000_000;
+
 /// Most commands in the queue of one MULTI, whatever `client-query-buffer-limit` lets them hold: they run under their locks
 /// together, and a million take some seconds.
 pub const MULTI_QUEUE_MAX: usize = 1024 * 1024;

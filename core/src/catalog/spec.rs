@@ -357,6 +357,8 @@ named_bits! {
         SCRIPTING = "scripting",
         /// Search, a category since Redis 8.
         SEARCH = "search",
+        /// JSON documents, a category since Redis 8.
+        JSON = "json",
     }
 }
 
@@ -423,6 +425,8 @@ pub enum Group {
     Sql,
     /// Search over hashes, and suggestions.
     Search,
+    /// JSON documents.
+    Json,
 }
 
 impl Group {
@@ -447,6 +451,7 @@ impl Group {
             Group::Scripting => "scripting",
             Group::Sql => "sql",
             Group::Search => "search",
+            Group::Json => "json",
         }
     }
 
@@ -467,6 +472,7 @@ impl Group {
             Group::Geo => Categories::GEO,
             Group::Scripting => Categories::SCRIPTING,
             Group::Search => Categories::SEARCH,
+            Group::Json => Categories::JSON,
             Group::Hyperloglog => Categories::HYPERLOGLOG,
         }
     }

@@ -22,6 +22,7 @@ mod geo;
 mod hash;
 pub mod help;
 mod hyperloglog;
+mod json;
 mod list;
 mod pending_users;
 mod pubsub;
@@ -161,6 +162,7 @@ const GROUPS: &[Group] = &[
     geo::HANDLERS,
     hash::HANDLERS,
     hyperloglog::HANDLERS,
+    json::HANDLERS,
     list::HANDLERS,
     pubsub::HANDLERS,
     script::HANDLERS,

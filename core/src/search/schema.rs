@@ -9,6 +9,9 @@ use super::text::Language;
 /// an option. A client's words have none.
 pub const FIELD_MARK: &str = "\0,";
 
+/// The separator of tags where a text is one tag.
+pub const NO_SEPARATOR: u8 = 0;
+
 /// The number of a field in its schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldId(pub u16);
@@ -92,7 +95,7 @@ pub enum FieldKind {
     },
     /// Values that are equal or not.
     Tag {
-        /// What stands between values.
+        /// What stands between values, or [`NO_SEPARATOR`].
         separator: u8,
         /// Whether upper and lower case are two things.
         is_case_sensitive: bool,

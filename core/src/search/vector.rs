@@ -81,6 +81,50 @@ impl Probe {
 }
 
 #[inline(always)]
+/// A vector's numbers as the bytes of a field; what a kind of numbers cannot hold becomes the nearest that it can.
+pub fn encode(number: Number, numbers: &[f64]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(numbers.len() * number.bytes());
+    for value in numbers {
+        match number {
+            Number::Float32 => bytes.extend_from_slice(&(*value as f32).to_le_bytes()),
+            Number::Float64 => bytes.extend_from_slice(&value.to_le_bytes()),
+            Number::Float16 => bytes.extend_from_slice(&half_of(*value as f32).to_le_bytes()),
+            Number::BFloat16 => bytes.extend_from_slice(&brain_of(*value as f32).to_le_bytes()),
+            Number::Int8 => bytes.extend_from_slice(&(*value as i8).to_le_bytes()),
+            Number::Uint8 => bytes.push(*value as u8),
+        }
+    }
+    bytes
+}
+
+/// The nearest number of 16 bits of the kind whose upper half of 32 bits it is; ties go to the even one.
+fn brain_of(number: f32) -> u16 {
+    let bits = number.to_bits();
+    if number.is_nan() {
+        return (bits >> 16) as u16 | 0x40;
+    }
+    (bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16) as u16
+}
+
+/// The nearest number of IEEE 754 half precision; ties go to the even one.
+fn half_of(number: f32) -> u16 {
+    let sign = ((number.to_bits() >> 16) & 0x8000) as u16;
+    let magnitude = number.abs();
+    let bits = match magnitude {
+        _ if number.is_nan() => 0x7E00,
+        // Half way to what would be the next power of two.
+        _ if magnitude >= 65_520.0 => 0x7C00,
+        // Below the smallest normal number all are multiples of 2^-24.
+        _ if magnitude < 2.0_f32.powi(-14) => (magnitude * 2.0_f32.powi(24)).round_ties_even() as u16,
+        _ => {
+            let bits = magnitude.to_bits();
+            let rounded = bits + 0x0FFF + (bits >> 13 & 1);
+            ((rounded >> 13) - ((127 - 15) << 10)) as u16
+        }
+    };
+    sign | bits
+}
+
 fn single(bytes: &[u8]) -> f32 {
     f32::from_le_bytes(bytes.try_into().unwrap_or_default())
 }

@@ -9,6 +9,7 @@ mod generic;
 mod geo;
 mod hash;
 mod hyperloglog;
+mod json;
 mod list;
 mod pubsub;
 mod scripting;
@@ -25,7 +26,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of `docs/commands.md`.
-pub(super) const GROUPS: [(Group, &[Row]); 18] = [
+pub(super) const GROUPS: [(Group, &[Row]); 19] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Cluster, cluster::ROWS),
@@ -44,4 +45,5 @@ pub(super) const GROUPS: [(Group, &[Row]); 18] = [
     (Group::Scripting, scripting::ROWS),
     (Group::Sql, sql::ROWS),
     (Group::Search, search::ROWS),
+    (Group::Json, json::ROWS),
 ];

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::admin::{check_access, find};
 use super::answer::{Hit, is_still_there};
 use super::find::{self, Asked};
+use super::values::Documents;
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
-use crate::engine::{EngineError, SubWalk, Want};
+use crate::engine::{EngineError, Kind};
 use crate::limits::{SEARCH_CURSOR_IDLE_MS, SEARCH_CURSOR_ROWS};
 use crate::resp::{Protocol, Reply, parse_i64};
 use crate::search::aggregate::{self, Facts, FieldFacts, Input, InputKind, Pipeline, Plan, Row};
@@ -71,16 +72,17 @@ pub(super) fn compute(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Result<Compu
     let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
     let schema = index.definition.schema.clone();
     let facts = Facts {
-        is_json: false,
+        is_json: index.definition.kind == Kind::Json,
         field: &|name| schema.find(name).map(|(_, field)| FieldFacts { is_sortable: field.is_sortable }),
         distances: &names,
     };
+    let dialect = request.dialect.unwrap_or_else(|| ctx.shared.search.settings.default_dialect());
     let plan = Plan::build(&request, &facts).map_err(client_error)?;
     for attempt in 0..=TRIES {
         if attempt == TRIES && !ctx.txn.holds_everything() {
             return Err(find::lock_everything(ctx));
         }
-        if let Some((rows, total)) = attempt_once(ctx, &index, &asked, &plan)? {
+        if let Some((rows, total)) = attempt_once(ctx, &index, (&asked, dialect), &plan)? {
             return Ok((rows, total, request.cursor, index));
         }
     }
@@ -98,7 +100,7 @@ struct Match {
 fn attempt_once(
     ctx: &mut Context<'_, '_>,
     index: &Arc<Index>,
-    asked: &Asked,
+    (asked, dialect): (&Asked, u8),
     plan: &Plan,
 ) -> Result<Option<(Vec<CursorRow>, u64)>> {
     let own = find::own_changes(ctx, index)?;
@@ -133,7 +135,7 @@ fn attempt_once(
         if !pipeline.wants_more() {
             break;
         }
-        let Some(row) = read_row(ctx, index, (plan, &wanted), found)? else { return Ok(None) };
+        let Some(row) = read_row(ctx, index, (plan, &wanted, dialect), found)? else { return Ok(None) };
         let made = pipeline.push(row, &mut ask).map_err(pipeline_error)?;
         rows.extend(made.map(|row| shown(plan, row)));
         share.look().map_err(EngineError::from)?;
@@ -167,10 +169,10 @@ fn known_fields(index: &Index, plan: &Plan) -> Vec<Option<crate::search::schema:
 fn read_row(
     ctx: &mut Context<'_, '_>,
     index: &Arc<Index>,
-    (plan, wanted): (&Plan, &Wanted<'_>),
+    (plan, wanted, dialect): (&Plan, &Wanted<'_>, u8),
     found: Match,
 ) -> Result<Option<Row>> {
-    let db = index.definition.db;
+    let documents = Documents { definition: &index.definition, dialect };
     let hit = found.hit;
     let mut row = Row { values: vec![None; plan.width()], others: Vec::new() };
     let reads = |input: &Input, value: &Option<Value>| match input.kind {
@@ -190,16 +192,10 @@ fn read_row(
                 named.map(|(_, distance)| Value::Number(*distance))
             }
             InputKind::Score => Some(Value::Number(hit.score)),
-            InputKind::MatchedTerms => Some(Value::list(matched_terms(ctx, index, &hit.key, wanted)?)),
+            InputKind::MatchedTerms => Some(Value::list(matched_terms(ctx, documents, &hit.key, wanted)?)),
             InputKind::Property if input.path == b"__key" => Some(Value::text(&hit.key)),
             InputKind::Property if known.is_some() => known,
-            InputKind::Property => {
-                let field = index.definition.schema.find(&input.path).map(|(_, field)| field);
-                let path = field.map_or(input.path.as_slice(), |field| field.path.as_slice());
-                let is_numeric = field.is_some_and(|field| field.kind == FieldKind::Numeric);
-                let value = ctx.txn.sub_value(db, &hit.key, path)?;
-                value.map(|value| Value::of_hash_field(&value, is_numeric))
-            }
+            InputKind::Property => documents.value(ctx.txn, &hit.key, &input.path)?,
         };
         if let Some(value) = value {
             row.set(input.column, value);
@@ -207,11 +203,10 @@ fn read_row(
     }
     if plan.loads_all() {
         let is_input = |name: &[u8]| plan.inputs().iter().any(|input| input.path == name);
-        ctx.txn.sub_scan(db, &hit.key, SubWalk::all(Want::Values), &mut |name, value| {
+        documents.each(ctx.txn, &hit.key, &mut |name, value| {
             if !is_input(name) {
                 row.others.push((name.to_vec(), Value::text(value)));
             }
-            std::ops::ControlFlow::Continue(())
         })?;
     }
     Ok(Some(row))
@@ -220,14 +215,14 @@ fn read_row(
 /// The words of a document that the query asked for.
 fn matched_terms(
     ctx: &mut Context<'_, '_>,
-    index: &Index,
+    documents: Documents<'_>,
     key: &[u8],
     wanted: &Wanted<'_>,
 ) -> Result<Vec<Value>> {
-    let (schema, mut terms) = (&index.definition.schema, std::collections::BTreeSet::new());
+    let (schema, mut terms) = (&documents.definition.schema, std::collections::BTreeSet::new());
     for (number, field) in (0..).zip(&schema.fields) {
         let FieldKind::Text { has_stems, .. } = field.kind else { continue };
-        let Some(text) = ctx.txn.sub_value(index.definition.db, key, &field.path)? else { continue };
+        let Some(text) = documents.text(ctx.txn, key, &field.path)? else { continue };
         analyze(schema.analyzer, &text, &|word| schema.is_stop_word(word), &mut |token| {
             if wanted.find(token.text, Some((FieldId(number), has_stems))).is_some() {
                 terms.insert(token.text.as_bytes().to_vec());

@@ -1,17 +1,17 @@
-//! The results of FT.SEARCH: their hashes are read, and the reply is shaped.
+//! The results of FT.SEARCH: their documents are read, and the reply is shaped.
 //!
 //! A search reads the index at one moment and its results' hashes a moment later. Each key is locked when it is read, and stays so; the
 //! entry of its document map tells whether the index spoke of the very document that is there. If not, the search is to run again.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::find::is_own;
 use super::maps;
 use super::request::{Request, Returned};
 use super::stage::update;
+use super::values::Documents;
 use crate::command::{CommandError, Context};
-use crate::engine::{Kind, SubWalk, Want};
+use crate::engine::Kind;
 use crate::resp::{Protocol, Reply, format_f64};
 use crate::search::index::{DocumentId, View};
 use crate::search::schema::FieldId;
@@ -64,21 +64,28 @@ pub(super) fn load(
         if !is_still_there(ctx, index, &hit)? {
             return Ok(None);
         }
-        let db = index.definition.db;
+        let documents = documents_of(ctx, index, request);
         let payload = match &index.definition.payload_field {
-            Some(field) if request.with_payloads => ctx.txn.sub_value(db, &hit.key, field)?,
+            Some(field) if request.with_payloads => documents.text(ctx.txn, &hit.key, field)?,
             _ => None,
         };
         let mut fields = Fields::new();
         match &request.returned {
             _ if request.no_content => {}
-            Some(returned) => returned_fields(ctx, index, &hit, returned, &mut fields)?,
+            Some(returned) => returned_fields(ctx, documents, &hit, returned, &mut fields)?,
             None => {
                 let distances = hit.distances.iter();
                 fields.extend(distances.map(|(name, distance)| (name.clone(), number(*distance))));
-                ctx.txn.sub_scan(db, &hit.key, SubWalk::all(Want::Values), &mut |field, value| {
+                // A hash shows the field that it is sorted by in any case.
+                if let (Kind::Json, Some((name, _))) = (index.definition.kind, request.sort)
+                    && !fields.iter().any(|(known, _)| known == name)
+                {
+                    let path = path_of(index, name);
+                    let value = documents.text(ctx.txn, &hit.key, path)?;
+                    fields.extend(value.map(|value| (name.to_vec(), value)));
+                }
+                documents.each(ctx.txn, &hit.key, &mut |field, value| {
                     fields.push((field.to_vec(), value.to_vec()));
-                    ControlFlow::Continue(())
                 })?;
             }
         }
@@ -97,7 +104,7 @@ pub(super) fn is_still_there(ctx: &mut Context<'_, '_>, index: &Arc<Index>, hit:
     let root = ctx.txn.root(db, &hit.key)?;
     let entry = maps::entry(ctx.txn, map, &hit.key)?;
     if entry.is_some_and(|entry| entry.id == hit.id) {
-        if root.is_some_and(|root| root.kind == Kind::Hash) {
+        if root.is_some_and(|root| root.kind == index.definition.kind) {
             return Ok(true);
         }
         // A write passed the index by while it was made: the document goes now.
@@ -106,12 +113,23 @@ pub(super) fn is_still_there(ctx: &mut Context<'_, '_>, index: &Arc<Index>, hit:
         }
     }
     // A document of the transaction's own has no entry yet.
-    Ok(is_own(hit.id) && root.is_some_and(|root| root.kind == Kind::Hash))
+    Ok(is_own(hit.id) && root.is_some_and(|root| root.kind == index.definition.kind))
+}
+
+/// The documents of an index, as a search wants to see them.
+fn documents_of<'i>(ctx: &Context<'_, '_>, index: &'i Index, request: &Request<'_>) -> Documents<'i> {
+    let dialect = request.dialect.unwrap_or_else(|| ctx.shared.search.settings.default_dialect());
+    Documents { definition: &index.definition, dialect }
+}
+
+/// The path that a field of this name has; a name of no field is a path itself.
+fn path_of<'i>(index: &'i Index, name: &'i [u8]) -> &'i [u8] {
+    index.definition.schema.find(name).map_or(name, |(_, field)| field.path.as_slice())
 }
 
 fn returned_fields(
     ctx: &mut Context<'_, '_>,
-    index: &Index,
+    documents: Documents<'_>,
     hit: &Hit,
     returned: &[Returned<'_>],
     fields: &mut Fields,
@@ -122,9 +140,9 @@ fn returned_fields(
             Some((_, distance)) => Some(number(*distance)),
             None if *path == b"__key" => Some(hit.key.clone()),
             None => {
-                let known = index.definition.schema.find(path);
+                let known = documents.definition.schema.find(path);
                 let path = known.map_or(*path, |(_, field)| field.path.as_slice());
-                ctx.txn.sub_value(index.definition.db, &hit.key, path)?
+                documents.text(ctx.txn, &hit.key, path)?
             }
         };
         fields.extend(value.map(|value| (name.to_vec(), value)));

@@ -8,7 +8,9 @@ use crate::engine::{Db, Kind};
 use crate::limits::{SEARCH_FIELDS_MAX, SEARCH_TEXT_FIELDS_MAX, SEARCH_VECTOR_MAX_DIMENSION};
 use crate::resp::{parse_f64, parse_i64};
 use crate::search::expression::Expression;
-use crate::search::schema::{Analyzer, FIELD_MARK, Field, FieldKind, Metric, Number, Schema, VectorOptions};
+use crate::search::schema::{
+    Analyzer, FIELD_MARK, Field, FieldKind, Metric, NO_SEPARATOR, Number, Schema, VectorOptions,
+};
 use crate::search::sorted;
 use crate::search::text::{Language, fold_part};
 use crate::server::search::{Definition, Filter, Hints, Synonyms};
@@ -132,7 +134,7 @@ pub(super) fn parse(name: &[u8], db: Db, words: &[&[u8]]) -> Result<Definition> 
     while !words.left.is_empty() {
         // FT.ALTER leaves its words behind those of FT.CREATE and a mark.
         words.pass(FIELD_MARK.as_bytes());
-        add_field(&mut words, &mut schema)?;
+        add_field(&mut words, &mut schema, definition.kind)?;
     }
     definition.schema = Arc::new(schema);
     Ok(definition)
@@ -159,6 +161,7 @@ fn option(
     match word.to_ascii_uppercase().as_slice() {
         b"ON" => match words.value("ON")? {
             kind if is_option(kind, "HASH") => definition.kind = Kind::Hash,
+            kind if is_option(kind, "JSON") => definition.kind = Kind::Json,
             kind => {
                 let kind = quoted(kind, SHOWN);
                 return Err(CommandError::owned(format!("Invalid rule type: {kind}")));
@@ -234,9 +237,13 @@ pub(super) fn language(name: &[u8]) -> Result<Language> {
 }
 
 /// Adds the field that the next words are about.
-fn add_field(words: &mut Words<'_>, schema: &mut Schema) -> Result<()> {
+fn add_field(words: &mut Words<'_>, schema: &mut Schema, of: Kind) -> Result<()> {
     let path = words.value("SCHEMA")?;
     let name = if words.take("AS") { words.value("AS")? } else { path };
+    if of == Kind::Json && super::values::query(path).is_none() {
+        let (path, name) = (quoted(path, SHOWN), quoted(name, SHOWN));
+        return Err(CommandError::owned(format!("Invalid JSONPath '{path}' in attribute '{name}'")));
+    }
     if schema.find(name).is_some() {
         let name = quoted(name, SHOWN);
         return Err(CommandError::owned(format!("Duplicate field in schema - {name}")));
@@ -257,7 +264,7 @@ fn add_field(words: &mut Words<'_>, schema: &mut Schema) -> Result<()> {
     };
     field.kind = match kind.to_ascii_uppercase().as_slice() {
         b"TEXT" => text(words, &mut field)?,
-        b"TAG" => tag(words, &mut field)?,
+        b"TAG" => tag(words, &mut field, of)?,
         b"NUMERIC" => FieldKind::Numeric,
         b"GEO" => FieldKind::Geo,
         b"VECTOR" => FieldKind::Vector(vector(words)?),
@@ -311,8 +318,10 @@ fn text(words: &mut Words<'_>, field: &mut Field) -> Result<FieldKind> {
     }
 }
 
-fn tag(words: &mut Words<'_>, field: &mut Field) -> Result<FieldKind> {
-    let (mut separator, mut is_case_sensitive, mut has_suffixes) = (b',', false, false);
+fn tag(words: &mut Words<'_>, field: &mut Field, of: Kind) -> Result<FieldKind> {
+    // JSON has arrays, so its strings are split only if that is wanted.
+    let mut separator = if of == Kind::Json { NO_SEPARATOR } else { b',' };
+    let (mut is_case_sensitive, mut has_suffixes) = (false, false);
     loop {
         if words.take("SEPARATOR") {
             let [only] = words.value("SEPARATOR")? else {

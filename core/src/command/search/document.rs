@@ -1,13 +1,15 @@
-//! A hash as a document: its fields as the schema of an index understands them.
+//! A key as a document: the fields of a hash, or the values of a JSON document, as the schema of an index understands them.
 
 use std::ops::ControlFlow;
 
+use super::json;
+use super::values::Documents;
 use crate::command::CommandError;
 use crate::engine::{Db, Kind, SubWalk, Txn, Want};
 use crate::resp::parse_f64;
 use crate::search::dialect::document as dialect;
 use crate::search::index::{DocumentId, FieldValue, Prepared, Source, prepare};
-use crate::search::schema::{FieldId, FieldKind, Schema, VectorOptions};
+use crate::search::schema::{FieldId, FieldKind, NO_SEPARATOR, Schema, VectorOptions};
 use crate::search::text::Language;
 use crate::search::value::Value;
 use crate::server::search::{Definition, Filter, Index};
@@ -54,8 +56,11 @@ pub(super) fn try_read(
 ) -> Result<std::result::Result<Option<Prepared>, Unindexable>> {
     let definition = &index.definition;
     match txn.root(db, key)? {
-        Some(root) if root.kind == Kind::Hash && definition.kind == Kind::Hash => {}
+        Some(root) if root.kind == definition.kind => {}
         _ => return Ok(Ok(None)),
+    }
+    if definition.kind == Kind::Json {
+        return read_json(txn, definition, key, id);
     }
     if definition.settings.is_some() {
         return Ok(Ok(Some(read_by_settings(txn, definition, (db, key), id)?)));
@@ -81,6 +86,44 @@ pub(super) fn is_one(txn: &mut Txn<'_>, index: &Index, (db, key): (Db, &[u8])) -
         return Ok(txn.root(db, key)?.is_some_and(|root| root.kind == Kind::Hash));
     }
     Ok(read(txn, index, (db, key), 0)?.is_some())
+}
+
+/// The document of an index that a JSON document is.
+fn read_json(
+    txn: &mut Txn<'_>,
+    definition: &Definition,
+    key: &[u8],
+    id: DocumentId,
+) -> Result<std::result::Result<Option<Prepared>, Unindexable>> {
+    if let Some(filter) = &definition.filter {
+        let documents = Documents { definition, dialect: 1 };
+        let mut values = Vec::with_capacity(filter.fields.len());
+        for name in &filter.fields {
+            values.push(match name.as_slice() {
+                b"__key" => Some(Value::text(key)),
+                name => documents.value(txn, key, name)?,
+            });
+        }
+        if !filter.expression.matches(&|at| values.get(at)?.as_ref()) {
+            return Ok(Ok(None));
+        }
+    }
+    let Some(read) = json::read(txn, definition, key)? else { return Ok(Err(Unindexable)) };
+    let is_sortable = |id: FieldId| definition.schema.field(id).is_some_and(|field| field.is_sortable);
+    let source = Source {
+        id,
+        key,
+        score: read.score.filter(|score| score.is_finite()).unwrap_or(definition.score) as f32,
+        language: read.language.as_deref().and_then(Language::named),
+        values: read.held.iter().map(|(field, held)| (*field, held.value())).collect(),
+        sort_texts: read
+            .held
+            .iter()
+            .filter(|(field, _)| is_sortable(*field))
+            .filter_map(|(field, held)| Some((*field, held.sort_text()?)))
+            .collect(),
+    };
+    Ok(Ok(Some(prepare(&definition.schema, &source))))
 }
 
 /// The document of an index of the HTTP dialect: fields are paths into attributes, and nothing keeps a document out.
@@ -194,12 +237,7 @@ fn indexed<'v>(schema: &Schema, number: FieldId, value: &'v [u8]) -> Option<Opti
     Some(Some(match &field.kind {
         FieldKind::Text { .. } => FieldValue::Texts(vec![value]),
         FieldKind::Tag { separator, .. } => {
-            let tags: Vec<&[u8]> = value
-                .split(|byte| byte == separator)
-                .map(<[u8]>::trim_ascii)
-                .filter(|tag| !tag.is_empty() || field.has_empty && value.is_empty())
-                .collect();
-            FieldValue::Tags(tags)
+            FieldValue::Tags(split_tags(value, *separator, field.has_empty).collect())
         }
         FieldKind::Numeric => FieldValue::Numbers(vec![number_of(value)?]),
         FieldKind::Geo => FieldValue::Positions(vec![position(value)?]),
@@ -207,12 +245,20 @@ fn indexed<'v>(schema: &Schema, number: FieldId, value: &'v [u8]) -> Option<Opti
     }))
 }
 
+/// The tags of a text. It is one tag itself if there is no separator (0); nothing between two of them is no tag.
+pub(super) fn split_tags(text: &[u8], separator: u8, has_empty: bool) -> impl Iterator<Item = &[u8]> {
+    text.split(move |byte| separator != NO_SEPARATOR && *byte == separator)
+        .map(<[u8]>::trim_ascii)
+        .filter(move |tag| !tag.is_empty() || has_empty && text.is_empty())
+}
+
 /// A number as a numeric field reads it.
 pub(super) fn number_of(value: &[u8]) -> Option<f64> {
     parse_f64(value.trim_ascii()).filter(|number| !number.is_nan())
 }
 
-fn position(value: &[u8]) -> Option<(f64, f64)> {
+/// A longitude and a latitude.
+pub(super) fn position(value: &[u8]) -> Option<(f64, f64)> {
     let mut parts = value.split(|byte| matches!(byte, b',' | b' ')).filter(|part| !part.is_empty());
     let (longitude, latitude) = (parse_f64(parts.next()?)?, parse_f64(parts.next()?)?);
     let is_valid = (-180.0..=180.0).contains(&longitude) && (-85.05112878..=85.05112878).contains(&latitude);

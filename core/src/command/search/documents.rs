@@ -1,11 +1,9 @@
 //! FT.GET, FT.MGET and FT.DEL: documents of an index by their keys, as older clients ask for them.
 
-use std::ops::ControlFlow;
-
 use super::admin::{check_access, find};
+use super::values::Documents;
 use super::{document, maps};
 use crate::command::{CommandError, Context, Outcome};
-use crate::engine::{SubWalk, Want};
 use crate::server::search::Index;
 
 type Result<T> = std::result::Result<T, CommandError>;
@@ -14,8 +12,8 @@ type Result<T> = std::result::Result<T, CommandError>;
 fn is_document(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Result<bool> {
     let db = index.definition.db;
     let root = ctx.txn.root(db, key)?;
-    let is_hash = root.is_some_and(|root| root.kind == index.definition.kind);
-    if !is_hash || !index.covers(db, key) {
+    let is_of_kind = root.is_some_and(|root| root.kind == index.definition.kind);
+    if !is_of_kind || !index.covers(db, key) {
         return Ok(false);
     }
     // Entries follow at the commit: what the transaction has changed is looked at itself.
@@ -32,10 +30,9 @@ fn write(ctx: &mut Context<'_, '_>, index: &Index, key: &[u8]) -> Outcome {
         return Ok(());
     }
     let mut fields = Vec::new();
-    ctx.txn.sub_scan(index.definition.db, key, SubWalk::all(Want::Values), &mut |field, value| {
-        fields.push((field.to_vec(), value.to_vec()));
-        ControlFlow::Continue(())
-    })?;
+    let dialect = ctx.shared.search.settings.default_dialect();
+    let documents = Documents { definition: &index.definition, dialect };
+    documents.each(ctx.txn, key, &mut |field, value| fields.push((field.to_vec(), value.to_vec())))?;
     ctx.reply.array(fields.len() * 2);
     for (field, value) in fields {
         ctx.reply.bulk(&field);

@@ -6,7 +6,7 @@ use crate::command::{Context, Outcome};
 use crate::engine::Kind;
 use crate::limits::SEARCH_CURSORS_MAX;
 use crate::resp::Reply;
-use crate::search::schema::{Analyzer, Field, FieldKind, Metric, Number};
+use crate::search::schema::{Analyzer, Field, FieldKind, Metric, NO_SEPARATOR, Number};
 use crate::server::Shared;
 use crate::server::search::{Definition, Progress};
 
@@ -129,7 +129,8 @@ fn attribute(reply: &mut Reply, field: &Field) {
             flags.extend(has_suffixes.then_some("WITHSUFFIXTRIE"));
         }
         FieldKind::Tag { separator, is_case_sensitive, has_suffixes } => {
-            pairs.push(("SEPARATOR", vec![*separator]));
+            let shown = if *separator == NO_SEPARATOR { Vec::new() } else { vec![*separator] };
+            pairs.push(("SEPARATOR", shown));
             flags.extend(is_case_sensitive.then_some("CASESENSITIVE"));
             flags.extend(has_suffixes.then_some("WITHSUFFIXTRIE"));
         }

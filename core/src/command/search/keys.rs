@@ -76,14 +76,14 @@ pub(super) fn unmapped(ctx: &mut Context<'_, '_>, index: &Index) -> Result<Vec<V
     Ok(keys)
 }
 
-/// Whether the transaction has made a hash that an index covers, or, while the index is not scanned, whether the database has one.
+/// Whether the transaction has made a key that an index covers, or, while the index is not scanned, whether the database has one.
 ///
 /// # Errors
 /// The engine's.
 pub(super) fn has_uncounted(ctx: &mut Context<'_, '_>, index: &Index) -> Result<bool> {
     let db = index.definition.db;
     for key in changed(ctx, index)? {
-        if ctx.txn.root(db, &key)?.is_some_and(|root| root.kind == Kind::Hash) {
+        if ctx.txn.root(db, &key)?.is_some_and(|root| root.kind == index.definition.kind) {
             return Ok(true);
         }
     }
@@ -92,7 +92,7 @@ pub(super) fn has_uncounted(ctx: &mut Context<'_, '_>, index: &Index) -> Result<
     }
     let mut is_found = false;
     each_covered(ctx, index, &mut |_, kind| {
-        is_found |= kind == Kind::Hash;
+        is_found |= kind == index.definition.kind;
         if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(is_found)

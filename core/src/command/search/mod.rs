@@ -14,6 +14,7 @@ mod http;
 mod indexes;
 mod info;
 mod instant;
+mod json;
 mod keys;
 mod maps;
 mod marks;
@@ -25,6 +26,7 @@ mod spelling;
 pub(crate) mod stage;
 mod suggest;
 mod tags;
+mod values;
 
 pub(crate) use admin::{drop_index, end_scan, index_key};
 pub(crate) use open::Rebuild;

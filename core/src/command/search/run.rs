@@ -8,6 +8,7 @@ use super::find::{self, Asked, Words};
 use super::instant::{self, Answered};
 use super::marks;
 use super::request::Request;
+use super::values::Documents;
 use crate::command::args::quoted;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::EngineError;
@@ -253,11 +254,12 @@ fn sorted_by_loading(
 ) -> Result<Vec<Hit>> {
     ctx.expect_work(hits.len() as u64)?;
     let path = index.definition.schema.field(field).map(|field| field.path.clone()).unwrap_or_default();
+    let documents = Documents { definition: &index.definition, dialect: 1 };
     let mut folded = String::new();
     let descends = request.sort.is_some_and(|(_, descends)| descends);
     let mut keyed: Vec<(Option<Vec<u8>>, Hit)> = Vec::with_capacity(hits.len());
     for mut hit in hits {
-        let value = ctx.txn.sub_value(index.definition.db, &hit.key, &path)?;
+        let value = documents.text(ctx.txn, &hit.key, &path)?;
         // As the key of a sortable field, unless that is UNF.
         let value = value.map(|value| {
             folded.clear();
@@ -287,8 +289,9 @@ fn score_by_payload(
 ) -> Outcome {
     if let (Some(field), Some(wanted)) = (&index.definition.payload_field, request.payload) {
         ctx.expect_work(hits.len() as u64)?;
+        let documents = Documents { definition: &index.definition, dialect: 1 };
         for hit in hits {
-            let payload = ctx.txn.sub_value(index.definition.db, &hit.key, field)?;
+            let payload = documents.text(ctx.txn, &hit.key, field)?;
             hit.score = payload.map_or(0.0, |payload| hamming(&payload, wanted));
         }
     }

@@ -10,7 +10,7 @@ use super::document;
 use super::indexes;
 use super::maps::{self, Entry};
 use crate::command::{Context, Outcome};
-use crate::engine::{CATALOG, Changed, Db, Txn};
+use crate::engine::{CATALOG, Changed, Db, Kind, Txn};
 use crate::server::search::{DocumentChange, Index, IndexSet};
 
 /// Adds to the transaction what its changes mean for indexes.
@@ -112,6 +112,10 @@ pub(super) fn update(
 fn is_as_it_was(txn: &Txn<'_>, index: &Index, changed: &Changed) -> bool {
     let (Some(old), Some(new)) = (changed.old, changed.new) else { return false };
     if old.kind != new.kind || old.is_expired(txn.now_ms()) || !txn.keeps_subkeys(changed.db, &changed.key) {
+        return false;
+    }
+    // Which values of a JSON document a piece holds is not known from its subkey.
+    if new.kind == Kind::Json {
         return false;
     }
     let mut is_touched = false;

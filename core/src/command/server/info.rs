@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
 use super::memory::Counted;
+use super::module;
 use super::{Lines, statistics};
 use crate::acl::Reason;
-use crate::command::search::{MODULE_NAME, MODULE_VERSION};
+use crate::command::search::MODULE_VERSION;
 use crate::command::{Context, Outcome};
 use crate::engine::{Admin, Begun, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
 use crate::server::search::Progress;
@@ -215,14 +216,11 @@ fn section(sources: &mut Sources<'_, '_>, name: &str, facts: &HostLines) -> Resu
     })
 }
 
-/// What clients look for to know whether there is search.
+/// What clients look for to know whether there is search or JSON.
 fn modules(sources: &Sources<'_, '_>) -> Lines {
-    if sources.admin.partitions() == 0 {
-        return Lines::new();
-    }
     let facts =
-        format!("name={MODULE_NAME},ver={MODULE_VERSION},api=1,filters=0,usedby=[],using=[],options=[]");
-    vec![("module".into(), facts)]
+        |(name, version)| format!("name={name},ver={version},api=1,filters=0,usedby=[],using=[],options=[]");
+    module::present(sources.admin).into_iter().map(|one| ("module".into(), facts(one))).collect()
 }
 
 /// What is known of all search indexes together.

@@ -30,6 +30,7 @@ pub(super) const TRANSCRIPTS: &[(&str, &str)] = &[
     ("hyperloglog", include_str!("../../../../../tests/transcripts/hyperloglog.txt")),
     ("keyspace", include_str!("../../../../../tests/transcripts/keyspace.txt")),
     ("maxmemory", include_str!("../../../../../tests/transcripts/maxmemory.txt")),
+    ("json", include_str!("../../../../../tests/transcripts/json.txt")),
     ("lists", include_str!("../../../../../tests/transcripts/lists.txt")),
     ("restore_idle_time", include_str!("../../../../../tests/transcripts/restore_idle_time.txt")),
     ("search_dictionaries", include_str!("../../../../../tests/transcripts/search_dictionaries.txt")),
