@@ -56,6 +56,43 @@ const flows = {
     await other.flushDb();
   },
 
+  async documents(close) {
+    const r = await opener(close)();
+    same(await r.json.set('d', '$', { name: 'pen', price: 1.5, tags: ['blue', 'new'], stock: { here: 3 }, sold: true }), 'OK');
+    same(await r.json.get('d'), { name: 'pen', price: 1.5, tags: ['blue', 'new'], stock: { here: 3 }, sold: true });
+    same(await r.json.get('d', { path: '$.stock.here' }), [3]);
+    same(await r.json.get('d', { path: '.name' }), 'pen');
+    same(await r.json.get('nosuch'), null);
+    same(await r.json.set('d', '$.name', 'ink', { condition: 'NX' }), null);
+    same(await r.json.arrAppend('d', '$.tags', 'a', { b: 1 }), [4]);
+    same(await r.json.arrIndex('d', '$.tags', 'new'), [1]);
+    same(await r.json.arrInsert('d', '$.tags', 0, 'first'), [5]);
+    same(await r.json.arrLen('d', { path: '$.tags' }), [5]);
+    same(plain(await r.json.arrPop('d', { path: '$.tags', index: 4 })), [{ b: 1 }]);
+    same(await r.json.arrTrim('d', '$.tags', 0, 1), [2]);
+    same(await r.json.numIncrBy('d', '$.price', 2), [3.5]);
+    same(await r.json.numMultBy('d', '$.stock.here', 5), [15]);
+    same(await r.json.objKeys('d', { path: '$.stock' }), [['here']]);
+    same(await r.json.objLen('d'), 5);
+    same(await r.json.strAppend('d', ' and ink', { path: '$.name' }), [11]);
+    same(await r.json.strLen('d', { path: '$.name' }), [11]);
+    same(plain(await r.json.toggle('d', '$.sold')), [0]);
+    same(plain(await r.json.type('d', { path: '$.price' })).flat(), ['number']);
+    same(await r.json.merge('d', '$', { stock: { there: 2 }, sold: null }), 'OK');
+    same(await r.json.mSet([{ key: 'e', path: '$', value: { price: 7 } }, { key: 'f', path: '$', value: [] }]), 'OK');
+    same(await r.json.mGet(['d', 'e', 'nosuch'], '$.price'), [[3.5], [7], null]);
+    same(await r.json.clear('d', { path: '$.stock' }), 1);
+    same(await r.json.del('d', { path: '$.tags' }), 1);
+    same(await r.json.get('d'), { name: 'pen and ink', price: 3.5, stock: {} });
+    same(typeof (await r.json.debugMemory('d')), 'number');
+    await fails(r.json.numIncrBy('nosuch', '$', 1), "doesn't exist");
+    const queued = await r.multi().json.set('m', '$', { n: 1 }).json.numIncrBy('m', '$.n', 1).exec();
+    same(plain(queued), ['OK', [2]]);
+    same(await r.json.forget('d'), 1);
+    same(await r.del(['e', 'f', 'm']), 3);
+    same(await r.exists('d'), 0);
+  },
+
   async strings(close) {
     const r = await opener(close)();
     same(await r.set('s', '1', { condition: 'NX' }), 'OK');

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Other people's suites and our flows of their clients, for search: how many passed of each, and which did not.
+"""Other people's suites and our flows of their clients, for search and JSON: how many passed of each, and which did not.
 
     run.py PORT             against the server on this port of 127.0.0.1, which it empties before each suite
     run.py                  against the edgecask named by EDGECASK_BIN
@@ -78,6 +78,11 @@ SUITES = [
     redis_py("redis-py-resp2-unified", "test_search.py", "--protocol", "2", "--legacy-responses", "false"),
     redis_py("redis-py-resp3-unified", "test_search.py", "--protocol", "3", "--legacy-responses", "false"),
     redis_py("redis-py-async", "test_asyncio/test_search.py"),
+    redis_py("redis-py-json", "test_json.py"),
+    redis_py("redis-py-json-resp2", "test_json.py", "--protocol", "2"),
+    redis_py("redis-py-json-resp3", "test_json.py", "--protocol", "3"),
+    redis_py("redis-py-json-resp3-unified", "test_json.py", "--protocol", "3", "--legacy-responses", "false"),
+    redis_py("redis-py-json-async", "test_asyncio/test_json.py"),
     redisvl("redisvl", "test_search_index.py", "test_async_search_index.py", "test_query.py", "test_aggregation.py",
             "test_bulk_operations.py", "test_connection.py", "test_field_modifier_ordering_integration.py",
             "test_flow.py", "test_flow_async.py", "test_index_gc_finalizer_integration.py",

@@ -47,6 +47,44 @@ const flows = {
     same((await Redis.fromEnv({ ...ONCE }).ping()), 'PONG');
   },
 
+  async documents() {
+    const r = await client();
+    same(await r.json.set('d', '$', { name: 'pen', price: 1.5, tags: ['blue', 'new'], stock: { here: 3 }, sold: true }), 'OK');
+    same(await r.json.get('d'), { name: 'pen', price: 1.5, tags: ['blue', 'new'], stock: { here: 3 }, sold: true });
+    same(await r.json.get('d', '$.stock.here'), [3]);
+    same(await r.json.get('d', '$.name', '$.price'), { '$.name': ['pen'], '$.price': [1.5] });
+    same(await r.json.get('nosuch'), null);
+    same(await r.json.set('d', '$.name', '"ink"', { nx: true }), null);
+    same(await r.json.arrappend('d', '$.tags', '"a"', '{"b":1}'), [4]);
+    same(await r.json.arrindex('d', '$.tags', '"new"'), [1]);
+    same(await r.json.arrinsert('d', '$.tags', 0, '"first"'), [5]);
+    same(await r.json.arrlen('d', '$.tags'), [5]);
+    same(await r.json.arrpop('d', '$.tags', 4), [{ b: 1 }]);
+    same(await r.json.arrtrim('d', '$.tags', 0, 1), [2]);
+    same(await r.json.numincrby('d', '$.price', 2), [3.5]);
+    same(await r.json.nummultby('d', '$.stock.here', 5), [15]);
+    same(await r.json.objkeys('d', '$.stock'), [['here']]);
+    same(await r.json.objlen('d', '$'), [5]);
+    same(await r.json.strappend('d', '$.name', '" and ink"'), [11]);
+    same(await r.json.strlen('d', '$.name'), [11]);
+    same(await r.json.toggle('d', '$.sold'), [0]);
+    same(await r.json.type('d', '$.price'), ['number']);
+    same(await r.json.merge('d', '$', { stock: { there: 2 }, sold: null }), 'OK');
+    same(await r.json.mset({ key: 'e', path: '$', value: { price: 7 } }, { key: 'f', path: '$', value: [] }), 'OK');
+    same(await r.json.mget(['d', 'e', 'nosuch'], '$.price'), [[3.5], [7], null]);
+    same(await r.json.resp('e'), ['{', 'price', 7]);
+    same(await r.json.clear('d', '$.stock'), 1);
+    same(await r.json.del('d', '$.tags'), 1);
+    same(await r.json.get('d'), { name: 'pen and ink', price: 3.5, stock: {} });
+    await fails(r.json.numincrby('nosuch', '$', 1), "doesn't exist");
+    const queued = r.multi();
+    queued.json.set('m', '$', { n: 1 });
+    queued.json.numincrby('m', '$.n', 1);
+    same(await queued.exec(), ['OK', [2]]);
+    same(await r.json.forget('d'), 1);
+    same(await r.exists('d'), 0);
+  },
+
   async strings() {
     const r = await client();
     same(await r.set('s', 'value'), 'OK');

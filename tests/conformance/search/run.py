@@ -96,6 +96,9 @@ def load(connection, data):
     for create in data["create"]:
         ask(connection, *shlex.split(create))
     for key, document in data["documents"]:
+        if data["key_type"] == "json":
+            ask(connection, "JSON.SET", key, "$", json.dumps(document, ensure_ascii=False))
+            continue
         fields = [word for name, value in document.items() for word in (name, unwrapped(value))]
         ask(connection, "HSET", key, *fields)
 

@@ -1,10 +1,12 @@
 //! Tables over keys: `redis_hash(key)` and its like, which are read by commands of the same transaction.
 //!
+//! - `json` makes rows of documents.
 //! - `plan` chooses what of a WHERE and an ORDER BY the commands do.
 //! - `scan` reads the rows, some at a time.
 //!
 //! SQLite checks every condition once more, but that on the key: what a plan reads may be more rows than are wanted, never fewer.
 
+mod json;
 pub(crate) mod plan;
 pub(crate) mod scan;
 
@@ -19,6 +21,10 @@ pub(crate) enum Kind {
     SortedSet,
     Stream,
     Keys,
+    /// A document of JSON as one row.
+    Json,
+    /// What a path finds in a document.
+    JsonEach,
 }
 
 /// What a column is to a plan.
@@ -40,6 +46,8 @@ pub(crate) enum Column {
     Shown,
     /// The argument of the table.
     Argument,
+    /// Another one, which may be left out.
+    SecondArgument,
 }
 
 /// A kind of table.
@@ -96,5 +104,26 @@ pub(crate) const TABLES: &[Table] = &[
         declaration: c"CREATE TABLE x(key TEXT, type TEXT, pattern HIDDEN)",
         columns: &[Column::Lookup, Column::Filter, Column::Argument],
         needs_argument: false,
+    },
+    Table {
+        kind: Kind::Json,
+        name: c"json_key",
+        declaration: c"CREATE TABLE x(value TEXT, key HIDDEN)",
+        columns: &[Column::Shown, Column::Argument],
+        needs_argument: true,
+    },
+    Table {
+        kind: Kind::JsonEach,
+        name: c"json_each_key",
+        declaration: c"CREATE TABLE x(position INTEGER, value, type TEXT, json TEXT, key HIDDEN, path HIDDEN)",
+        columns: &[
+            Column::Shown,
+            Column::Shown,
+            Column::Shown,
+            Column::Shown,
+            Column::Argument,
+            Column::SecondArgument,
+        ],
+        needs_argument: true,
     },
 ];

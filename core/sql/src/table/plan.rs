@@ -43,6 +43,8 @@ pub(crate) struct Wish<'a> {
 pub(crate) struct Plan {
     /// The argument of the table.
     pub has_argument: bool,
+    /// Its second argument.
+    pub has_second: bool,
     /// One row, found by its [`Column::Lookup`].
     pub is_lookup: bool,
     /// Only rows of one type.
@@ -63,9 +65,10 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    fn bits(&mut self) -> [&mut bool; 10] {
+    fn bits(&mut self) -> [&mut bool; 11] {
         [
             &mut self.has_argument,
+            &mut self.has_second,
             &mut self.is_lookup,
             &mut self.is_filtered,
             &mut self.has_low,
@@ -149,6 +152,14 @@ pub(crate) fn choose(table: &Table, wish: &Wish<'_>) -> Option<Choice> {
             }
         }
     }
+    if let Some(at) = find(Column::SecondArgument, Comparison::Equal) {
+        plan.has_second = true;
+        values.push(at);
+    } else if wish.conditions.iter().any(|condition| {
+        condition.comparison == Comparison::Equal && column(condition) == Some(Column::SecondArgument)
+    }) {
+        return None;
+    }
     let lookup = find(Column::Lookup, Comparison::Equal).or(find(Column::Identifier, Comparison::Equal));
     let rows = if let Some(at) = lookup {
         plan.is_lookup = true;
@@ -164,6 +175,8 @@ pub(crate) fn choose(table: &Table, wish: &Wish<'_>) -> Option<Choice> {
     let rows = match (table.kind, plan.is_lookup, plan.is_filtered) {
         (Kind::Keys, false, false) => KEYS,
         (Kind::Keys, false, true) => KEYS / 5,
+        (Kind::Json, ..) => 1,
+        (Kind::JsonEach, ..) => ROWS_OF_RANGE,
         _ => rows,
     };
     let is_ordered = plan.is_lookup || choose_order(table, wish.order, &mut plan);
@@ -231,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_plan_changes_on_its_way_through_sqlite() {
-        for number in 0..1 << 10 {
+        for number in 0..1 << 11 {
             assert_eq!(Plan::from_number(number).number(), number);
         }
     }

@@ -10,7 +10,7 @@ use edgecask_core::sql::SqlValue;
 use smallvec::SmallVec;
 
 use super::plan::Plan;
-use super::{Kind, Table};
+use super::{Kind, Table, json};
 use crate::function::{argument_text, text_or_blob, write_json_text};
 use crate::limits::{KEPT_BUFFER_BYTES, TABLE_BATCH_BYTES, TABLE_ROWS_FIRST, TABLE_ROWS_MAX};
 use crate::shared::{Shared, Stop};
@@ -32,9 +32,9 @@ impl Unread {
 
 type Result<T> = std::result::Result<T, Unread>;
 
-/// A value that stays for the whole scan.
+/// A value that stays.
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Kept {
+pub(super) enum Kept {
     #[default]
     Null,
     Integer(i64),
@@ -77,6 +77,8 @@ enum Next {
     Places { from: i64, left: i64 },
     /// Entries of a stream from the first of these identifiers to the second.
     Entries { from: Vec<u8>, to: Vec<u8> },
+    /// In the document of the key: all that the path finds.
+    Document,
 }
 
 /// A row; its texts are ranges of [`Scan::texts`].
@@ -87,6 +89,9 @@ struct Row {
     score: f64,
     place: i64,
     sequence: i64,
+    /// A value of JSON, and its type.
+    value: Kept,
+    type_name: &'static str,
 }
 
 /// A scan of one table. It is used again for the next one.
@@ -94,6 +99,8 @@ struct Row {
 pub(crate) struct Scan {
     plan: Plan,
     argument: Kept,
+    /// A second one.
+    path: Kept,
     /// The key as a command has it.
     key: Vec<u8>,
     /// The type that all keys must have.
@@ -133,6 +140,11 @@ impl Scan {
             }
             None => self.key.push(b'*'),
         }
+        let second = if plan.has_second { values.next() } else { None };
+        self.path = second.map(Kept::of).unwrap_or_default();
+        if matches!(second, Some(SqlValue::Null)) {
+            return Ok(());
+        }
         if plan.is_lookup {
             match values.next() {
                 Some(SqlValue::Null) | None => return Ok(()),
@@ -165,6 +177,7 @@ impl Scan {
         }
         self.next = match table.kind {
             Kind::Hash | Kind::Set | Kind::Keys => Next::Cursor(b"0".to_vec()),
+            Kind::Json | Kind::JsonEach => Next::Document,
             Kind::List => self.places(shared, b"LLEN", low, high)?,
             Kind::SortedSet if plan.is_other => self.places(shared, b"ZCARD", low, high)?,
             Kind::SortedSet => self.ranks(shared, low, high)?,
@@ -191,7 +204,7 @@ impl Scan {
     /// A number by which SQLite knows a row that it meets twice, for the sides of an OR.
     pub fn rowid(&self, kind: Kind) -> i64 {
         let Some(row) = self.rows.get(self.at) else { return 0 };
-        if kind == Kind::List {
+        if matches!(kind, Kind::List | Kind::Json | Kind::JsonEach) {
             return row.place;
         }
         let mut hasher = DefaultHasher::new();
@@ -204,11 +217,16 @@ impl Scan {
         let Some(row) = self.rows.get(self.at) else { return give(SqlValue::Null) };
         let text = |range: &Range<usize>| text_or_blob(self.texts.get(range.clone()).unwrap_or_default());
         give(match (kind, column) {
-            (Kind::List, 0) | (Kind::SortedSet, 2) | (Kind::Stream, 1) => SqlValue::Integer(row.place),
+            (Kind::List | Kind::JsonEach, 0) | (Kind::SortedSet, 2) | (Kind::Stream, 1) => SqlValue::Integer(row.place),
             (Kind::Hash | Kind::Set | Kind::SortedSet | Kind::Stream | Kind::Keys, 0) => text(&row.first),
             (Kind::Hash | Kind::List | Kind::Keys, 1) | (Kind::Stream, 3) => text(&row.second),
             (Kind::SortedSet, 1) => SqlValue::Real(row.score),
             (Kind::Stream, 2) => SqlValue::Integer(row.sequence),
+            (Kind::Json, 0) => text(&row.first),
+            (Kind::JsonEach, 1) => row.value.value(),
+            (Kind::JsonEach, 2) => SqlValue::Text(row.type_name.as_bytes()),
+            (Kind::JsonEach, 3) => text(&row.first),
+            (Kind::JsonEach, 5) => self.path.value(),
             _ => self.argument.value(),
         });
     }
@@ -269,7 +287,7 @@ impl Scan {
                         }
                     })?
             }
-            Kind::List => false,
+            Kind::List | Kind::Json | Kind::JsonEach => false,
         };
         if is_there {
             self.rows.push(row);
@@ -373,8 +391,38 @@ impl Scan {
             (Kind::Keys, Next::Cursor(cursor)) => self.read_keys(shared, &cursor),
             (_, Next::Places { from, left }) => self.read_places(shared, kind, from, left),
             (_, Next::Entries { from, to }) => self.read_entries(shared, from, to),
+            (Kind::Json, Next::Document) => self.read_document(shared),
+            (_, Next::Document) => self.read_found(shared),
             _ => Ok(Next::Nowhere),
         }
+    }
+
+    fn read_document(&mut self, shared: &Shared) -> Result<Next> {
+        let (rows, texts) = (&mut self.rows, &mut self.texts);
+        call(shared, &[b"JSON.GET", &self.key], |value| {
+            if let Some(text) = value_text(value) {
+                rows.push(Row { first: Scan::keep(texts, text), ..Row::default() });
+            }
+        })?;
+        Ok(Next::Nowhere)
+    }
+
+    fn read_found(&mut self, shared: &Shared) -> Result<Next> {
+        let path = match &self.path {
+            Kept::Null => json::EACH.to_vec(),
+            path => json::path_of(&argument_text(path.value()).unwrap_or_default()),
+        };
+        let (rows, texts) = (&mut self.rows, &mut self.texts);
+        let is_sound = call(shared, &[b"JSON.GET", &self.key, &path], |value| {
+            let Some(reply) = value_text(value) else { return true };
+            let Some(found) = json::values(reply) else { return false };
+            for (one, place) in found.into_iter().zip(0..) {
+                let first = Scan::keep(texts, &one.text);
+                rows.push(Row { first, place, value: one.value, type_name: one.kind, ..Row::default() });
+            }
+            true
+        })?;
+        if is_sound { Ok(Next::Nowhere) } else { Err(Unread::text("JSON.GET replied no array of JSON")) }
     }
 
     fn read_hash(&mut self, shared: &Shared, cursor: &[u8]) -> Result<Next> {

@@ -6,6 +6,8 @@ mod command_takes_many_rounds;
 mod cron_is_missed_or_fails_unseen;
 mod damaged_collection_spoils_the_connection;
 mod denial_is_not_logged;
+mod document_differs_from_a_model;
+mod document_is_changed_by_half;
 mod documents_outlive_their_deletion;
 mod event_told_at_the_wrong_time;
 mod eviction_stops_at_one_key;
