@@ -81,7 +81,7 @@ impl Bench {
 
     /// Loads what EVALSHA and FCALL call.
     fn add_scripts(&mut self) {
-        interpreters::add(&self.server.shared.scripts, &self.server.shared.sql, true);
+        interpreters::add(&self.server.shared, true);
         self.ask(&["SCRIPT", "LOAD", "return redis.call('GET',KEYS[1])"]);
         let library = "#!lua name=strings\nredis.register_function('get', function(keys) return redis.call('GET', keys[1]) end)";
         self.ask(&["FUNCTION", "LOAD", library]);

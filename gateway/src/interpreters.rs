@@ -1,17 +1,21 @@
-//! The languages that this server has: of scripts and functions, and SQL.
+//! The languages that this server has: of scripts and functions, SQL, and JSON Schema.
 
 use std::sync::Arc;
 
-use edgecask_core::server::REDIS_VERSION;
-use edgecask_core::server::scripts::{ScriptEngine, Scripts};
-use edgecask_core::server::sql::Databases;
+use edgecask_core::server::scripts::ScriptEngine;
+use edgecask_core::server::{REDIS_VERSION, Shared};
 use edgecask_lua::Lua;
 use edgecask_sql::Sqlite;
 
+use crate::schemas::Schemas;
+
 /// Adds them. SQL only where `has_sql`.
-pub fn add(scripts: &Scripts, databases: &Databases, has_sql: bool) {
+pub fn add(shared: &Shared, has_sql: bool) {
+    let scripts = &shared.scripts;
+    // A server has them added once.
+    let _ = shared.schemas.set(Box::new(Schemas::default()));
     if has_sql {
-        databases.set_engine(Arc::new(Sqlite::default()));
+        shared.sql.set_engine(Arc::new(Sqlite::default()));
     }
     scripts.add_engine(ScriptEngine::new("lua", false, Box::new(|| Box::new(Lua::new(REDIS_VERSION)))));
     #[cfg(feature = "wasm-functions")]

@@ -33,6 +33,7 @@ pub mod brake;
 pub mod allocator;
 pub mod process_info;
 pub mod interpreters;
+pub mod schemas;
 pub mod users_file;
 pub mod web;
 pub mod loader;

@@ -270,3 +270,9 @@ pub const MEMORY_DATAFILE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// A connection in a program runs its requests once so many bytes of them have been written, and before they are polled for, so
 /// that an argument for a blob is never in memory as a whole.
 pub const EMBEDDED_INPUT_BYTES: usize = 256 * 1024;
+
+/// Schemas of JSON Schema that stay compiled.
+pub const SCHEMAS_KEPT_MAX: usize = 64;
+
+/// A longer schema is compiled each time: what stays of one takes some ten times its text.
+pub const SCHEMA_KEPT_BYTES_MAX: usize = 64 * 1024;

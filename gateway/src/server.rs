@@ -160,7 +160,7 @@ pub fn start_and(
     };
     let server = Server { engine, shared: Shared::new(settings, Box::new(facts), now_ms()) };
     // A statement reads page after page, each a round trip, and what a client has open of SQL does not outlive a replay.
-    interpreters::add(&server.shared.scripts, &server.shared.sql, options.cluster.is_none());
+    interpreters::add(&server.shared, options.cluster.is_none());
     let gateway =
         Arc::new(Gateway::new(server, options.appendfsync, deadlines, options.protected_mode, brake, spread));
     watch(&gateway, tls.as_ref())?;

@@ -13,6 +13,7 @@ mod damage_lost_in_silence;
 mod differential;
 mod dumped_stream_differs;
 mod huge_values;
+mod invalid_document_is_written;
 mod kill_loop;
 mod reload_loses_writes;
 mod slow_reader_not_cut;

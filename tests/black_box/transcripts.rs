@@ -23,7 +23,8 @@ use crate::differential::{Allowed, agree, seed, typed};
 const IN_PROCESS_ONLY: &[&str] = &["restore_idle_time", "server_facts", "stream_times"];
 
 /// Transcripts of what Redis has not, which are not compared.
-const OURS_ALONE: &[&str] = &["json", "search", "search_dictionaries", "search_suggestions", "sql", "sql_open"];
+const OURS_ALONE: &[&str] =
+    &["json", "search", "search_dictionaries", "search_suggestions", "sql", "sql_open"];
 
 /// Transcripts at a time: most of them wait.
 const SIDE_BY_SIDE: usize = 6;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  path      which parts of a document are meant: JSONPath
+//!  schema    what a host's validator of JSON Schema does
 //!  text      texts into packed values
 //!  format    values as texts
 //!  edit      packed values with one part changed
@@ -19,6 +20,7 @@ pub mod node;
 pub mod number;
 pub mod packed;
 pub mod path;
+pub mod schema;
 pub mod text;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What all sessions of one server share besides the engine: settings, counters and the list of clients.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use super::settings::Settings;
 use super::sql::{Databases, Streams};
 use super::triggers::Triggers;
 use crate::acl::{Access, Change, Context, Denial, Registry, User};
+use crate::json::schema::SchemaEngine;
 use crate::limits::SEARCH_LEFT_BYTES_MIN;
 use crate::script::Level;
 
@@ -173,6 +175,8 @@ pub struct Shared {
     pub search: Indexes,
     /// SQL databases, and what runs statements.
     pub sql: Databases,
+    /// What validates documents by JSON Schema; a host without it sets none.
+    pub schemas: OnceLock<Box<dyn SchemaEngine>>,
     /// What clients of SQL over HTTP have open.
     pub sql_streams: Streams,
     /// Functions that run before commits.
@@ -232,6 +236,7 @@ impl Shared {
             scripts: Scripts::default(),
             search: Indexes::default(),
             sql: Databases::default(),
+            schemas: OnceLock::new(),
             sql_streams: Streams::default(),
             triggers: Triggers::default(),
             crons: Crons::default(),

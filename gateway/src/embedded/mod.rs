@@ -182,7 +182,7 @@ impl Embedded {
         let shared = Shared::new(settings, Box::new(facts), now_ms());
         shared.acl.trust_all();
         let server = Server { engine, shared };
-        interpreters::add(&server.shared.scripts, &server.shared.sql, true);
+        interpreters::add(&server.shared, true);
         // The policy comes from the settings.
         let gateway = Gateway::new(server, Default::default(), Deadlines::default(), false, brake, spread);
         let gateway = Arc::new(gateway);

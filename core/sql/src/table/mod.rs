@@ -115,7 +115,8 @@ pub(crate) const TABLES: &[Table] = &[
     Table {
         kind: Kind::JsonEach,
         name: c"json_each_key",
-        declaration: c"CREATE TABLE x(position INTEGER, value, type TEXT, json TEXT, key HIDDEN, path HIDDEN)",
+        declaration:
+            c"CREATE TABLE x(position INTEGER, value, type TEXT, json TEXT, key HIDDEN, path HIDDEN)",
         columns: &[
             Column::Shown,
             Column::Shown,

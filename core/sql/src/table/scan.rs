@@ -217,7 +217,9 @@ impl Scan {
         let Some(row) = self.rows.get(self.at) else { return give(SqlValue::Null) };
         let text = |range: &Range<usize>| text_or_blob(self.texts.get(range.clone()).unwrap_or_default());
         give(match (kind, column) {
-            (Kind::List | Kind::JsonEach, 0) | (Kind::SortedSet, 2) | (Kind::Stream, 1) => SqlValue::Integer(row.place),
+            (Kind::List | Kind::JsonEach, 0) | (Kind::SortedSet, 2) | (Kind::Stream, 1) => {
+                SqlValue::Integer(row.place)
+            }
             (Kind::Hash | Kind::Set | Kind::SortedSet | Kind::Stream | Kind::Keys, 0) => text(&row.first),
             (Kind::Hash | Kind::List | Kind::Keys, 1) | (Kind::Stream, 3) => text(&row.second),
             (Kind::SortedSet, 1) => SqlValue::Real(row.score),

@@ -131,6 +131,7 @@ const OWN: &[&str] = &[
     "json.strlen",
     "json.toggle",
     "json.type",
+    "json.validate",
     "sql.begin",
     "sql.commit",
     "sql.cursor",

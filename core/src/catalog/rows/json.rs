@@ -191,4 +191,12 @@ pub(super) const ROWS: &[Row] = &[
         .reply("value")
         .complexity("O(log N), N: values of the document")
         .summary("Returns the types of values"),
+    command("json.validate", 3, "key schema")
+        .types(&[("schema", Kind::Key)])
+        .since("8.0.0")
+        .flags("readonly")
+        .keys(&[key(1, "RO access"), key(2, "RO access")])
+        .reply("ok")
+        .complexity("O(N), N: values of both documents")
+        .summary("Checks a document against a JSON Schema, which is a document as well; of EdgeCask"),
 ];

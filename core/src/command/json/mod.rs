@@ -2,6 +2,7 @@
 //!
 //! - [`path`]: paths as arguments, and what they find.
 //! - [`read`]: JSON.GET and its like, types, lengths and names.
+//! - [`validate`]: documents against a JSON Schema.
 //! - [`write`]: whole values, numbers, strings, booleans.
 //! - [`arrays`]: elements of arrays.
 //! - [`debug`]: what values take.
@@ -10,6 +11,7 @@ mod arrays;
 mod debug;
 mod path;
 mod read;
+mod validate;
 mod write;
 
 use super::Group;
@@ -46,4 +48,5 @@ pub(super) const HANDLERS: Group = &[
     ("json.strlen", read::strlen),
     ("json.toggle", write::toggle),
     ("json.type", read::kind),
+    ("json.validate", validate::validate),
 ];

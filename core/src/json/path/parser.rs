@@ -158,7 +158,8 @@ impl<'t> Parser<'t> {
                 || !c.is_ascii()
                 || is_legacy && (c.is_ascii_digit() || matches!(c, '-' | '$' | '@' | ':'))
         };
-        let is_next = |c: char| is_first(c) || c.is_ascii_digit() || c == '-';
+        // RFC 9535 has no colon there; RedisJSON does.
+        let is_next = |c: char| is_first(c) || c.is_ascii_digit() || matches!(c, '-' | ':');
         let rest = self.rest();
         if !rest.starts_with(is_first) {
             return self.fail("a name begins with a letter or an underscore");

@@ -166,11 +166,7 @@ impl Model {
     }
 
     /// Changes each value of a path; what it says of each. None for a missing document.
-    fn each(
-        &mut self,
-        path: &[Segment],
-        change: &mut dyn FnMut(&mut Json) -> Option<String>,
-    ) -> Wanted {
+    fn each(&mut self, path: &[Segment], change: &mut dyn FnMut(&mut Json) -> Option<String>) -> Wanted {
         let Some(document) = &mut self.document else { return Wanted::Error };
         let ways = find(document, path);
         Wanted::Each(
@@ -351,7 +347,11 @@ impl Model {
                 let wanted = self.each(&path, &mut |value| {
                     let items = value.as_array_mut()?;
                     let last = items.len().checked_sub(1)?;
-                    let at = if index < 0 { items.len().saturating_add_signed(index as isize) } else { index as usize };
+                    let at = if index < 0 {
+                        items.len().saturating_add_signed(index as isize)
+                    } else {
+                        index as usize
+                    };
                     Some(items.remove(at.min(last)).to_string())
                 });
                 ("JSON.ARRPOP", vec![index.to_string()], wanted)

@@ -24,10 +24,20 @@ fn request(random: &mut fastrand::Rng) -> Vec<String> {
     let words: Vec<String> = match random.u8(..8) {
         0 => vec!["JSON.SET".into(), "d".into(), format!("$.rows[{row}].text"), format!("\"{text}\"")],
         1 => vec!["JSON.NUMINCRBY".into(), "d".into(), "$.rows[*].n".into(), "1".into()],
-        2 => vec!["JSON.ARRAPPEND".into(), "d".into(), "$.rows".into(), format!("{{\"n\":1,\"text\":\"{text}\"}}")],
+        2 => vec![
+            "JSON.ARRAPPEND".into(),
+            "d".into(),
+            "$.rows".into(),
+            format!("{{\"n\":1,\"text\":\"{text}\"}}"),
+        ],
         3 => vec!["JSON.ARRPOP".into(), "d".into(), "$.rows".into(), row.to_string()],
         4 => vec!["JSON.DEL".into(), "d".into(), format!("$.rows[{row}].text")],
-        5 => vec!["JSON.MERGE".into(), "d".into(), "$".into(), format!("{{\"about\":{{\"m{row}\":\"{text}\"}}}}")],
+        5 => vec![
+            "JSON.MERGE".into(),
+            "d".into(),
+            "$".into(),
+            format!("{{\"about\":{{\"m{row}\":\"{text}\"}}}}"),
+        ],
         6 => vec!["JSON.ARRTRIM".into(), "d".into(), "$.rows".into(), "1".into(), "30".into()],
         _ => vec!["JSON.STRAPPEND".into(), "d".into(), "$..text".into(), "\"y\"".into()],
     };
@@ -41,7 +51,8 @@ fn document_is_changed_by_half() {
         let mut random = fastrand::Rng::with_seed(seed);
         let machine = Simulation::new(seed);
         let server = open(&machine);
-        let rows: Vec<String> = (0..20).map(|n| format!("{{\"n\":{n},\"text\":\"{}\"}}", "t".repeat(n * 40))).collect();
+        let rows: Vec<String> =
+            (0..20).map(|n| format!("{{\"n\":{n},\"text\":\"{}\"}}", "t".repeat(n * 40))).collect();
         let whole = format!("{{\"about\":{{}},\"rows\":[{}]}}", rows.join(","));
         assert_eq!(Client::of(&server).call(&["JSON.SET", "d", "$", &whole]), "+OK");
         let mut states = vec![read(&server)];

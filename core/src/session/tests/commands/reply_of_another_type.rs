@@ -30,6 +30,7 @@ const UNSEEN: &[(&str, &str, &str)] = &[
     ("failover", "", "there are no replicas: refused"),
     ("fcall_ro", "", "functions in the language for tests cannot say that they only read"),
     ("function|kill", "", "no function runs while a client is heard"),
+    ("json.validate", "", "there is no validator of JSON Schema in these tests"),
     ("module|load", "", "modules are refused"),
     ("module|loadex", "", "modules are refused"),
     ("module|unload", "", "modules are refused"),
