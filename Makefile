@@ -202,8 +202,9 @@ black-box: edgecask
 conversations: edgecask
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/conversations/run.py
 
-conformance: edgecask .build/venv/ready
+conformance: edgecask .build/venv/ready tests/conformance/jsonpath/node_modules/ready
 	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/run.py
+	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/jsonpath/run.py
 	EDGECASK_BIN=$(CURDIR)/$(BIN) $(PYTHON) tests/conformance/search/run.py
 	EDGECASK_BIN=$(CURDIR)/$(BIN) python3 tests/scripts/run.py
 

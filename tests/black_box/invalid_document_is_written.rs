@@ -8,7 +8,7 @@ fn invalid_document_is_written() {
     let directory = tempfile::tempdir().expect("a directory");
     let server = Gateway::on(directory.path()).must_start();
     let mut client = server.client();
-    let mut call = |words: &[&str]| client.call(words);
+    let mut call = |words: &[&str]| client.call(words).expect("a reply");
     let library = "#!lua name=shop\nredis.register_function('valid', function(keys) \
                    return redis.call('JSON.VALIDATE', keys[1], 'schema:item') end)";
     let schema =

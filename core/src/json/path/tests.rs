@@ -129,3 +129,97 @@ fn place_leads_elsewhere() {
         assert_eq!(printed(&node), printed(&found.node));
     }
 }
+
+/// Paths that have every kind of segment, selector and expression.
+const PATHS: [&str; 12] = [
+    "$.store.book[0].title",
+    "$['store']['book'][-1:0:-2,1,*,'a']",
+    "$..book[?@.price < 10 && !(@.isbn || @['a'])].title",
+    "$[?count(@..*) >= 2.5e1 || length(@.b) == 0]",
+    "$[?match(@.a, '[a-z]+(x|y)*') && search(@.b, \"\\\\p{Lu}{2,3}.\")]",
+    "$[?value($..c) != null && @ == true]",
+    "$..[1:5:2]..*",
+    "store.book[0]",
+    ".a..b[*].c",
+    "[\"a\"][1].b",
+    "$[?(@.a==-0.5E-3)]",
+    "$['\\u00e9\\ud83d\\ude00\\n']",
+];
+
+#[test]
+fn changed_path_makes_the_parser_panic() {
+    const PARTS: [&str; 24] = [
+        "[",
+        "]",
+        "?",
+        "(",
+        ")",
+        "@",
+        "$",
+        ".",
+        "..",
+        "*",
+        "'",
+        "\"",
+        "\\",
+        ",",
+        ":",
+        "!",
+        "&&",
+        "||",
+        "==",
+        "<",
+        "1e",
+        "-",
+        "\u{1F600}",
+        "match(",
+    ];
+    let seed = 22;
+    let mut random = fastrand::Rng::with_seed(seed);
+    let store = document(STORE);
+    let mut accepted = 0;
+    for _ in 0..30_000 {
+        let mut path: Vec<char> = PATHS[random.usize(..PATHS.len())].chars().collect();
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(..=path.len());
+            match random.u8(..3) {
+                0 if at < path.len() => drop(path.remove(at)),
+                1 => drop(path.splice(at..at, PARTS[random.usize(..PARTS.len())].chars())),
+                _ => path.rotate_left(at),
+            }
+        }
+        let path: String = path.into_iter().collect();
+        for query in [parse(&path), parse_legacy(&path)].into_iter().flatten() {
+            accepted += 1;
+            // It ends, too.
+            let _ = find(&query, &store, &mut InOne, &mut 10_000);
+        }
+    }
+    assert!(accepted > 1000, "only {accepted} paths were accepted");
+}
+
+#[test]
+fn nested_path_overflows_the_stack() {
+    for part in [
+        "[?(",
+        "[?!",
+        "[?@[?",
+        "[?count(",
+        "[?@.a==value(",
+        "[",
+        "..",
+        "(",
+        "[?@.a&&(",
+        "[?match(@,'(",
+        "[?length(length(",
+    ] {
+        let path = format!("${}", part.repeat(50_000));
+        assert!(parse(&path).is_err() || part == "..", "{part}");
+        let _ = parse_legacy(&path);
+    }
+    let pattern = format!("$[?match(@, '{}')]", "(".repeat(20_000));
+    if let Ok(query) = parse(&pattern) {
+        let found = find(&query, &document(r#"["a"]"#), &mut InOne, &mut 10_000).expect("it ends");
+        assert!(found.is_empty());
+    }
+}
