@@ -138,8 +138,7 @@ describe('JSON', () => {
   test('mistakes carry their place', () => {
     expect(checkJson('{"a":1}')).toEqual({ valid: true });
     const checked = checkJson('{\n  "a": x\n}');
-    expect(checked.valid).toBe(false);
-    if (!checked.valid) expect(checked.problem).toMatch(/Line 2, column 8|not valid JSON/);
+    expect(checked).toEqual({ valid: false, problem: 'Line 2, column 8: x is no value', line: 2 });
     expect(looksLikeJson(' {"a":1}')).toBe(true);
     expect(looksLikeJson('12')).toBe(false);
     expect(looksLikeJson('{broken')).toBe(false);

@@ -3,6 +3,8 @@
 // JSON.parse would turn 9007199254740993 into ...992, so it only validates. Formatting goes token by token, and each
 // number and string stays exactly as it was written.
 
+import { faultOf, placeOf } from './json-syntax.ts';
+
 const INDENT = '  ';
 /** Deeper levels get no further indentation: their lines would be mostly space. */
 const INDENT_MAX = 100;
@@ -10,14 +12,17 @@ const INDENT_MAX = 100;
 /** A document that would become longer than this is not formatted: only hostile nesting gets there. */
 const PRETTY_MAX = 4 * 1024 * 1024;
 
-export type Checked = { valid: true } | { valid: false; problem: string };
+/** A problem names its line and column, counted from 1. */
+export type Checked = { valid: true } | { valid: false; problem: string; line: number };
 
 export function checkJson(text: string): Checked {
   try {
     JSON.parse(text);
     return { valid: true };
   } catch (error) {
-    return { valid: false, problem: problemOf(text, error instanceof Error ? error.message : String(error)) };
+    const fault = faultOf(text) ?? { at: 0, problem: error instanceof Error ? error.message : String(error) };
+    const { line, column } = placeOf(text, fault.at);
+    return { valid: false, problem: `Line ${line}, column ${column}: ${fault.problem}`, line };
   }
 }
 
@@ -79,15 +84,4 @@ function tokensOf(text: string): string[] {
 
 function isClosing(token: string | undefined): boolean {
   return token === '}' || token === ']';
-}
-
-/** The problem, with line and column if the engine's message has a position. */
-function problemOf(text: string, message: string): string {
-  const position = /position (\d+)/.exec(message)?.[1];
-  if (position === undefined) return `This is not valid JSON: ${message}`;
-  const before = text.slice(0, Number(position));
-  const line = before.split('\n').length;
-  const column = before.length - before.lastIndexOf('\n');
-  const what = message.replace(/\s*(in JSON )?at position.*$/s, '');
-  return `Line ${line}, column ${column}: ${what}`;
 }
