@@ -4,12 +4,15 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { confirm } from '../parts/confirm.tsx';
+import { Editor } from '../parts/editor.tsx';
+import { checkJson } from '../parts/json.ts';
 import { toast } from '../parts/toast.tsx';
 import type { Argument } from '../resp/reply.ts';
 import { BytesInput } from './bytes-input.tsx';
 import { draftBytes, draftOf, EMPTY, type Draft } from './drafts.ts';
 import { durationOf } from './durations.ts';
 import { shownStart } from './escapes.ts';
+import { ROOT } from './json-paths.ts';
 import { MADE_TYPES, type MadeType, TYPE_NAMES } from './metadata.ts';
 import { bytesOf, nameOf, type Name } from './names.ts';
 import { numberIn, okay } from './replies.ts';
@@ -26,13 +29,14 @@ export function CreatePanel(props: { prefix: Name }): VNode {
   const [value, setValue] = useState(EMPTY);
   const [pairs, setPairs] = useState<[Draft, Draft][]>([[EMPTY, EMPTY]]);
   const [score, setScore] = useState('0');
+  const [json, setJson] = useState('{}');
   const [ttl, setTtl] = useState('');
   const action = useAction();
   const create = (): Promise<void> =>
     action.run(async () => {
       const key = draftBytes(name);
       if (key.length === 0) throw new Error('Write a name for the key.');
-      const writes = [firstWrite(type, key, value, pairs, score)];
+      const writes = [type === 'ReJSON-RL' ? documentWrite(key, json) : firstWrite(type, key, value, pairs, score)];
       if (ttl.trim() !== '') writes.push(['PEXPIRE', key, String(durationOf(ttl, Date.now()))]);
       const client = await connection.client();
       const free = {
@@ -105,7 +109,8 @@ export function CreatePanel(props: { prefix: Name }): VNode {
             />
           </label>
         ) : null}
-        {type === 'hash' || type === 'stream' ? null : (
+        {type === 'ReJSON-RL' ? <JsonInput text={json} onText={setJson} onSave={() => void create()} /> : null}
+        {type === 'hash' || type === 'stream' || type === 'ReJSON-RL' ? null : (
           <BytesInput label={FIRST_LABELS[type]} lines="many" draft={value} onDraft={setValue} />
         )}
         <label class="keys-field keys-narrow">
@@ -145,8 +150,30 @@ const FIRST_LABELS: Record<'string' | 'list' | 'set' | 'zset', string> = {
   zset: 'First member',
 };
 
+function documentWrite(key: Uint8Array, text: string): Argument[] {
+  const checked = checkJson(text);
+  if (!checked.valid) throw new Error(checked.problem);
+  return ['JSON.SET', key, ROOT, text];
+}
+
+function JsonInput(props: { text: string; onText(text: string): void; onSave(): void }): VNode {
+  const [start] = useState(props.text);
+  const checked = checkJson(props.text);
+  return (
+    <div class="keys-field keys-json-new">
+      <div class="keys-field-head">
+        <span>Document</span>
+        <span role="status" class={checked.valid ? 'keys-faint' : 'keys-problem'}>
+          {checked.valid ? 'Valid JSON' : checked.problem}
+        </span>
+      </div>
+      <Editor text={start} label="Document" language="json" onText={props.onText} onSave={props.onSave} />
+    </div>
+  );
+}
+
 function firstWrite(
-  type: MadeType,
+  type: Exclude<MadeType, 'ReJSON-RL'>,
   key: Uint8Array,
   value: Draft,
   pairs: [Draft, Draft][],

@@ -5,7 +5,7 @@ import { confirm } from '../parts/confirm.tsx';
 import { select } from './store.ts';
 import type { RowName } from './tree.ts';
 
-/** The editor of a string holds a text that is not saved. */
+/** The editor of a string or of JSON holds a text that is not saved. */
 export const unsaved = signal(false);
 
 /** True if nothing would be lost, or if the person agrees to lose it. */

@@ -1,11 +1,10 @@
 // The metadata of one key: type, encoding, length, memory, time to live.
 
 import type { Client } from '../connection/client.ts';
-import type { Argument } from '../resp/reply.ts';
 import { fieldsOf, numberIn, numberOrNone, okay, textIn } from './replies.ts';
 
 /** The types of keys that are made here. */
-export const MADE_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream'] as const;
+export const MADE_TYPES = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'ReJSON-RL'] as const;
 export type MadeType = (typeof MADE_TYPES)[number];
 
 export const TYPES = [...MADE_TYPES, 'sqldb', 'trietype0'] as const;
@@ -18,18 +17,20 @@ export const TYPE_NAMES: Record<KeyType, string> = {
   set: 'Set',
   zset: 'Sorted set',
   stream: 'Stream',
+  'ReJSON-RL': 'JSON',
   sqldb: 'SQL database',
   trietype0: 'Suggestions',
 };
 
-/** The unit in which each type counts its length. */
-export const LENGTH_UNITS: Record<KeyType, string> = {
+/** The unit in which each type counts its length. Of a JSON document the type of its root decides. */
+const LENGTH_UNITS: Record<KeyType, string> = {
   string: 'byte',
   hash: 'field',
   list: 'element',
   set: 'member',
   zset: 'member',
   stream: 'entry',
+  'ReJSON-RL': 'value',
   sqldb: 'page',
   trietype0: 'suggestion',
 };
@@ -41,6 +42,7 @@ const LENGTH_COMMANDS: Record<KeyType, string> = {
   set: 'SCARD',
   zset: 'ZCARD',
   stream: 'XLEN',
+  'ReJSON-RL': 'JSON.TYPE',
   sqldb: 'SQL.STATS',
   trietype0: 'FT.SUGLEN',
 };
@@ -52,6 +54,8 @@ export type Metadata = {
   type: KeyType;
   encoding: string;
   length: number;
+  /** What `length` counts. */
+  unit: string;
   /** Undefined if the server does not report it. */
   memoryBytes: number | undefined;
   /** When the key expires, in ms since 1970 by this machine's clock; undefined for never. */
@@ -69,18 +73,35 @@ export async function readMetadata(client: Client, key: Uint8Array): Promise<Met
   const type = textIn(typeReply);
   if (type === 'none') return undefined;
   if (!isKeyType(type)) throw new Error(`Values of type “${type}” are not shown here.`);
-  const lengthCommand: Argument[] = [LENGTH_COMMANDS[type], key];
-  const counted = await client.call(lengthCommand);
-  const length = numberIn(type === 'sqldb' ? fieldsOf(counted).get('pages') : counted);
+  const { length, unit } = await readLength(client, key, type);
   const ttl = numberIn(ttlReply);
   return {
     type,
     length,
+    unit,
     encoding: encodingReply?.type === 'bulk' ? textIn(encodingReply) : 'unknown',
     memoryBytes: memoryReply?.type === 'error' ? undefined : numberOrNone(okay(memoryReply)),
     expiresAt: ttl >= 0 ? Date.now() + ttl : undefined,
   };
 }
+
+async function readLength(client: Client, key: Uint8Array, type: KeyType): Promise<{ length: number; unit: string }> {
+  const counted = await client.call([LENGTH_COMMANDS[type], key]);
+  const unit = LENGTH_UNITS[type];
+  if (type === 'sqldb') return { length: numberIn(fieldsOf(counted).get('pages')), unit };
+  if (type !== 'ReJSON-RL') return { length: numberIn(counted), unit };
+  // The protocol's version 3 has a list around it.
+  const root = okay(counted);
+  const [command, of] = JSON_LENGTHS[textIn(root.type === 'array' ? root.items[0] : root)] ?? [undefined, unit];
+  return { length: command === undefined ? 1 : numberIn(await client.call([command, key])), unit: of };
+}
+
+/** How the length of a document is counted, by the type of its root. */
+const JSON_LENGTHS: Record<string, [command: string, unit: string]> = {
+  object: ['JSON.OBJLEN', 'member'],
+  array: ['JSON.ARRLEN', 'element'],
+  string: ['JSON.STRLEN', 'character'],
+};
 
 export function isKeyType(type: string): type is KeyType {
   return (TYPES as readonly string[]).includes(type);

@@ -8,8 +8,9 @@ import { CopyButton } from '../parts/copy.tsx';
 import { deleteKey } from './delete-key.ts';
 import { durationText } from './durations.ts';
 import { shownStart } from './escapes.ts';
-import { readMetadata, LENGTH_UNITS, TYPE_NAMES, type Metadata } from './metadata.ts';
+import { readMetadata, TYPE_NAMES, type Metadata } from './metadata.ts';
 import { HashView } from './hash-view.tsx';
+import { JsonView } from './json-view.tsx';
 import { leaveTo, mayLeave } from './leaving.ts';
 import { ListView } from './list-view.tsx';
 import { NameForm } from './name-form.tsx';
@@ -106,6 +107,8 @@ function Value(props: ValueProps): VNode {
       return <ZsetView {...props} />;
     case 'stream':
       return <StreamView {...props} />;
+    case 'ReJSON-RL':
+      return <JsonView {...props} />;
     case 'sqldb':
       return <SqlView {...props} />;
     case 'trietype0':
@@ -126,7 +129,7 @@ function KeyHeader(props: { name: Name; metadata: Metadata; changed(): void; aga
           <Term title="Type">{TYPE_NAMES[metadata.type]}</Term>
           <Term title="Encoding">{metadata.encoding}</Term>
           <Term title="Length">
-            {countOf(metadata.length, LENGTH_UNITS[metadata.type], metadata.type === 'stream' ? 'entries' : undefined)}
+            {countOf(metadata.length, metadata.unit, metadata.type === 'stream' ? 'entries' : undefined)}
           </Term>
           <Term title="Memory">
             {metadata.memoryBytes === undefined ? 'unknown' : showSize(metadata.memoryBytes)}

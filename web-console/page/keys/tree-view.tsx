@@ -235,6 +235,7 @@ const TYPE_MARKS: Record<string, string> = {
   set: 'U',
   zset: 'Z',
   stream: 'X',
+  'ReJSON-RL': 'J',
   sqldb: 'Q',
   trietype0: 'T',
 };

@@ -77,8 +77,12 @@ export interface CodeEditorProps {
   language: 'json' | 'lua' | 'sql' | 'none';
   /** Words that are offered while one types, besides those of SQL; `of` is what stands before the dot. Asked for each time. */
   words?(): Word[];
-  /** A line that is wrong, counted from 1: it is marked and scrolled into view whenever the object changes. */
-  wrong?: { line: number } | undefined;
+  /**
+   * A line that is wrong, counted from 1: it is marked and scrolled into view whenever the object changes. A line that is wrong while one
+   * types is not scrolled to.
+   */
+  wrong?: { line: number; isTyped?: boolean } | undefined;
+  isReadOnly?: boolean;
   onText(text: string): void;
   onSave(): void;
   /** What is selected has changed, to a text or to nothing. */
@@ -142,6 +146,7 @@ export default function CodeEditor(props: CodeEditorProps): VNode {
           EditorState.lineSeparator.of('\n'),
           props.text.split('\n').every((line) => line.length < WRAP_MAX) ? EditorView.lineWrapping : [],
           LANGUAGES[props.language],
+          EditorState.readOnly.of(props.isReadOnly === true),
           markedLine,
           props.words === undefined
             ? []
@@ -175,7 +180,7 @@ export default function CodeEditor(props: CodeEditorProps): VNode {
     const view = editor.current;
     if (!view) return;
     const line = props.wrong?.line ?? null;
-    const shown = line !== null && line >= 1 && line <= view.state.doc.lines;
+    const shown = line !== null && props.wrong?.isTyped !== true && line >= 1 && line <= view.state.doc.lines;
     view.dispatch({
       effects: [
         markLine.of(line),
