@@ -6,6 +6,8 @@ import { showSize } from '../parts/bytes.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import * as format from '../parts/format.ts';
 import { ResultChart } from './chart.tsx';
+import { isGraph } from './graph.ts';
+import { GraphView } from './graph-view.tsx';
 import { type Cell, chartOf, csvOf, hexOf, jsonOf, shownCell, type Step, typesOf } from './model.ts';
 import { isRunning, label, more, type Outcome, outcome, type Result, ROWS_MAX } from './store.ts';
 
@@ -69,17 +71,21 @@ function Plan(props: { steps: Step[] }): VNode {
 function Rows({ result }: { result: Result }): VNode {
   const { columns, rows, cursor } = result;
   const [hasChart, setHasChart] = useState(false);
+  const [hasGraph, setHasGraph] = useState(false);
   const types = useMemo(() => typesOf(columns, rows), [result]);
   const chart = useMemo(() => chartOf(columns, rows), [result]);
+  const canBeGraph = isGraph(columns) && rows.length > 0;
   const isFull = rows.length >= ROWS_MAX;
   return (
     <>
-      {chart && (
+      {(chart || canBeGraph) && (
         <div class="sql-chart-choice">
-          <button type="button" class="button small" aria-pressed={hasChart} onClick={() => setHasChart(!hasChart)}>Chart</button>
+          {chart && <button type="button" class="button small" aria-pressed={hasChart} onClick={() => setHasChart(!hasChart)}>Chart</button>}
+          {canBeGraph && <button type="button" class="button small" aria-pressed={hasGraph} onClick={() => setHasGraph(!hasGraph)}>Graph</button>}
         </div>
       )}
       {chart && hasChart && <ResultChart data={chart} />}
+      {canBeGraph && hasGraph && <GraphView result={result} />}
       <div class="sql-scroll" tabIndex={0} role="group" aria-label="Rows">
         <table class="sql-table">
           <thead>

@@ -205,6 +205,13 @@ async function show(act: (client: Client, database: Database) => Promise<Outcome
   isRunning.value = false;
 }
 
+/** Rows of the chosen database beside the result, for a text that reads few. Throws the server's error. */
+export async function lookUp(text: string): Promise<Pick<Result, 'columns' | 'rows'>> {
+  const client = await connection.client();
+  const [names, ...rows] = itemsOf(await client.call(['SQL.QUERY', databaseOf(label.value).key, text]));
+  return { columns: itemsOf(names).map(textOf), rows: rows.map(cellsOf) };
+}
+
 async function fetched(client: Client, key: Uint8Array, result: Result, count: number): Promise<Result> {
   if (result.cursor === undefined || result.cursor === '0') return { ...result, cursor: undefined };
   const [next, rows] = itemsOf(await client.call(['SQL.CURSOR', 'FETCH', key, result.cursor, 'COUNT', String(count)]));
