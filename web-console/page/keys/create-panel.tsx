@@ -22,6 +22,7 @@ import { PairInputs } from './stream-view.tsx';
 import { changeIf } from './transaction.ts';
 import { learnType } from './types.ts';
 import { Problem, useAction } from './use-action.tsx';
+import { useWrongLine } from './use-wrong-line.ts';
 
 export function CreatePanel(props: { prefix: Name }): VNode {
   const [type, setType] = useState<MadeType>('string');
@@ -159,6 +160,7 @@ function documentWrite(key: Uint8Array, text: string): Argument[] {
 function JsonInput(props: { text: string; onText(text: string): void; onSave(): void }): VNode {
   const [start] = useState(props.text);
   const checked = checkJson(props.text);
+  const wrong = useWrongLine(checked);
   return (
     <div class="keys-field keys-json-new">
       <div class="keys-field-head">
@@ -167,7 +169,7 @@ function JsonInput(props: { text: string; onText(text: string): void; onSave(): 
           {checked.valid ? 'Valid JSON' : checked.problem}
         </span>
       </div>
-      <Editor text={start} label="Document" language="json" onText={props.onText} onSave={props.onSave} />
+      <Editor text={start} label="Document" language="json" wrong={wrong} onText={props.onText} onSave={props.onSave} />
     </div>
   );
 }

@@ -4,7 +4,9 @@ import type { Client } from '../connection/client.ts';
 import { showSize, utf8 } from '../parts/bytes.ts';
 import { CommandError, type Argument, type Reply } from '../resp/reply.ts';
 import { INDENT, isNarrow, isOldForm, onlyMatch } from './json-paths.ts';
+import { sameBytes } from './names.ts';
 import { bytesIn, bytesOrNone, itemsOf, numberIn, okay, textIn } from './replies.ts';
+import type { Check } from './transaction.ts';
 
 /** Values that take more than this in the store are not loaded. Small numbers become ten times as long as an indented text. */
 export const READ_MAX_BYTES = 512 * 1024;
@@ -84,6 +86,27 @@ async function readInside(client: Client, key: Uint8Array, found: Found): Promis
     if (error instanceof CommandError) return undefined;
     throw error;
   }
+}
+
+/** Whether the path still finds what is shown; of values that are not loaded, whether it finds as many of the same types. */
+export function isStillThere(key: Uint8Array, found: Found): Check {
+  const { read, path, types } = found;
+  if (read === undefined) {
+    return {
+      command: ['JSON.TYPE', key, path],
+      same: (reply) => {
+        const now = typesIn(reply);
+        return now.length === types.length && now.every((type, at) => type === types[at]);
+      },
+    };
+  }
+  return {
+    command: getCommand(key, path),
+    same: (reply) => {
+      const now = bytesOrNone(reply);
+      return now !== undefined && sameBytes(now, read);
+    },
+  };
 }
 
 /** The types that JSON.TYPE answers, one a match. A path of the older form that finds nothing is answered with null. */

@@ -1,23 +1,20 @@
-// A JSON document: what a path finds in it, and the only match of a path in an editor. Saving writes the match alone.
+// A JSON document: what a path finds in it, and the only match of a path in an editor.
 
 import type { VNode } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { connection } from '../connection/state.ts';
 import { showSize, utf8 } from '../parts/bytes.ts';
 import { confirm } from '../parts/confirm.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { Editor } from '../parts/editor.tsx';
-import { checkJson, compactJson } from '../parts/json.ts';
 import { toast } from '../parts/toast.tsx';
-import type { Argument } from '../resp/reply.ts';
-import { type Found, getCommand, readFound, typesIn } from './json-document.ts';
+import { type Found, isStillThere, readFound } from './json-document.ts';
 import { InsideView } from './json-inside.tsx';
+import { type JsonEditProps, JsonPartEdit } from './json-part-edit.tsx';
 import { isOldForm, pathOf, ROOT, typesText } from './json-paths.ts';
 import { mayLeave, unsaved } from './leaving.ts';
-import { sameBytes } from './names.ts';
-import { bytesOrNone } from './replies.ts';
 import { countOf } from './sizes.ts';
-import { changeIf, type Check } from './transaction.ts';
+import { changeIf } from './transaction.ts';
 import { Problem, useAction } from './use-action.tsx';
 import type { ValueProps } from './value-props.ts';
 
@@ -92,7 +89,7 @@ function summaryOf(found: Found): string {
   return `${count}: ${typesText(types)}${size}`;
 }
 
-type FoundProps = ValueProps & { found: Found; isOther: boolean; onFound(found: Found): void; onPath(path: string): void };
+type FoundProps = Omit<JsonEditProps, 'remove'> & { onPath(path: string): void };
 
 function FoundView(props: FoundProps): VNode {
   const { found, keyBytes } = props;
@@ -127,7 +124,7 @@ function FoundView(props: FoundProps): VNode {
       {found.tooLarge === '' ? null : <p class="keys-json-note">{found.tooLarge}</p>}
       {found.inside === undefined ? null : <InsideView path={path} inside={found.inside} onPath={props.onPath} />}
       {found.one !== undefined || adding ? (
-        <OneEdit {...props} remove={remove} />
+        <JsonPartEdit {...props} remove={remove} />
       ) : (
         <>
           {text === undefined ? null : <Editor text={text} label="Matches" language="json" isReadOnly onText={() => undefined} onSave={() => undefined} />}
@@ -153,132 +150,4 @@ function FoundView(props: FoundProps): VNode {
       <Problem text={deleting.problem} />
     </>
   );
-}
-
-/** Whether the path still finds what is shown; of values that are not loaded, whether it finds as many of the same types. */
-function isStillThere(key: Uint8Array, found: Found): Check {
-  const { read, path, types } = found;
-  if (read === undefined) {
-    return {
-      command: ['JSON.TYPE', key, path],
-      same: (reply) => {
-        const now = typesIn(reply);
-        return now.length === types.length && now.every((type, at) => type === types[at]);
-      },
-    };
-  }
-  return {
-    command: getCommand(key, path),
-    same: (reply) => {
-      const now = bytesOrNone(reply);
-      return now !== undefined && sameBytes(now, read);
-    },
-  };
-}
-
-/** Edits the only match of a path, or a value for a path that finds nothing yet. */
-function OneEdit(props: FoundProps & { remove: VNode | null }): VNode {
-  const { found, keyBytes } = props;
-  const { path } = found;
-  /** The text that is saved, as it stands in the editor. */
-  const [saved, setSaved] = useState(found.one ?? '');
-  const [text, setText] = useState(saved);
-  /** Counts up when the editor must start again with `saved`. */
-  const [round, setRound] = useState(0);
-  const latest = useRef(text);
-  latest.current = text;
-  const saving = useAction();
-  const checked = checkJson(text);
-  const dirty = text !== saved;
-  useEffect(() => {
-    unsaved.value = dirty;
-    return () => {
-      unsaved.value = false;
-    };
-  }, [dirty]);
-
-  const save = (): Promise<void> =>
-    saving.run(async () => {
-      if (!dirty) return;
-      const wanted = text;
-      const valid = checkJson(wanted);
-      if (!valid.valid) throw new Error(valid.problem);
-      const write: Argument[] = ['JSON.SET', keyBytes, path, wanted];
-      const client = await connection.client();
-      if ((await changeIf(keyBytes, [isStillThere(keyBytes, found)], [write])) === 'changed') {
-        const sure = await confirm({
-          title: 'Overwrite the newer value?',
-          text:
-            'The value was changed or deleted since it was read here. Saving would lose that change; ' +
-            'if you cancel, your text is still here.',
-          action: 'Overwrite',
-          danger: true,
-        });
-        if (!sure) return;
-        await client.call(write);
-      }
-      const now = await readFound(client, keyBytes, path);
-      // A value that was there was set, even if a filter of the path does not find it any more.
-      if (now.types.length === 0 && found.types.length === 0)
-        throw new Error(`Nothing was set: ${path} needs an object that it adds a member to.`);
-      // The server may write a number or a character in another way, and the page shows what is stored. Blanks are not worth losing the cursor.
-      const isSame = now.one !== undefined && compactJson(now.one) === compactJson(wanted);
-      const base = isSame ? wanted : (now.one ?? wanted);
-      setSaved(base);
-      // A text that was typed during the save stays unsaved.
-      if (latest.current === wanted && base !== wanted) {
-        setText(base);
-        setRound((count) => count + 1);
-      }
-      props.onFound(now);
-      props.changed();
-      toast('Saved');
-    });
-  const revert = (): void => {
-    setText(saved);
-    saving.clear();
-    setRound((count) => count + 1);
-  };
-  const line = checked.valid || text === '' ? undefined : checked.line;
-  const wrong = useLine(line);
-  return (
-    <>
-      <div class="keys-edit-bar">
-        {props.isOther ? <span>Value at <code>{path}</code></span> : null}
-        <span role="status" class={checked.valid || text === '' ? 'keys-faint' : 'keys-problem'}>
-          {text === '' ? 'Write a value: a number, a text in double quotes, an object …' : checked.valid ? 'Valid JSON' : checked.problem}
-        </span>
-      </div>
-      <Editor
-        key={round}
-        text={text}
-        label="Value as JSON"
-        language="json"
-        wrong={wrong}
-        onText={setText}
-        onSave={() => void save()}
-      />
-      <div class="keys-save">
-        <button type="button" class="button small primary" disabled={!dirty || !checked.valid || saving.busy} onClick={() => void save()}>
-          Save
-        </button>
-        <button type="button" class="button small" disabled={!dirty} onClick={revert}>
-          Discard changes
-        </button>
-        {props.remove}
-        <CopyButton text={() => latest.current} label="Copy the value" />
-        {dirty ? (
-          <span class="keys-faint">{path === ROOT ? 'Not saved' : `Not saved; only ${path} is written`}</span>
-        ) : null}
-      </div>
-      <Problem text={saving.problem} />
-    </>
-  );
-}
-
-/** The line to mark, as an object that stays the same while the line does. */
-function useLine(line: number | undefined): { line: number; isTyped: true } | undefined {
-  const last = useRef<{ line: number; isTyped: true } | undefined>(undefined);
-  if (last.current?.line !== line) last.current = line === undefined ? undefined : { line, isTyped: true };
-  return last.current;
 }

@@ -10,6 +10,7 @@ import { Editor } from '../parts/editor.tsx';
 import { checkJson, compactJson, prettyJson } from '../parts/json.ts';
 import { PART_BYTES } from './ranges.ts';
 import { problemIn } from './replies.ts';
+import { useWrongLine } from './use-wrong-line.ts';
 
 export type Edited = Uint8Array | Error;
 export type EditProps = { bytes: Uint8Array; onEdit(edited: Edited): void; onSave(): void };
@@ -74,8 +75,9 @@ export function JsonEdit(props: EditProps): VNode {
     return { text: valid ? prettyJson(text) : text, compact: valid && compactJson(text) === text };
   });
   const [text, setText] = useState(start.text ?? '');
-  if (start.text === undefined) return <p class="keys-empty">This value is not text, so it cannot be JSON.</p>;
   const checked = checkJson(text);
+  const wrong = useWrongLine(checked);
+  if (start.text === undefined) return <p class="keys-empty">This value is not text, so it cannot be JSON.</p>;
   const onText = (next: string): void => {
     setText(next);
     // A compact document is saved compact, though it is shown over several lines.
@@ -89,7 +91,7 @@ export function JsonEdit(props: EditProps): VNode {
           {checked.valid ? `Valid JSON${start.compact ? ', saved without spaces' : ''}` : checked.problem}
         </span>
       </div>
-      <Editor text={start.text} label="Value as JSON" language="json" onText={onText} onSave={props.onSave} />
+      <Editor text={start.text} label="Value as JSON" language="json" wrong={wrong} onText={onText} onSave={props.onSave} />
     </>
   );
 }
