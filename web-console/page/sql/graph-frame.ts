@@ -16,7 +16,7 @@ export interface Size {
 const SCALE_MIN = 0.05;
 const SCALE_MAX = 8;
 /** A small graph is not blown up beyond this when it is fitted. */
-const FIT_SCALE_MAX = 1.3;
+const FIT_SCALE_MAX = 1.6;
 /** Room at the edges, for labels. */
 const MARGIN = 56;
 

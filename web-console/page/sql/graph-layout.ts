@@ -14,7 +14,7 @@ const STEPS = 300;
 const STEPS_AGAIN = 120;
 const ALPHA_AGAIN = 0.4;
 /** How far apart nodes stand: with room for labels, unless there are too many to read them all at once. */
-const ROOMY = { link: 90, repulsion: -260, room: 24 };
+const ROOMY = { link: 125, repulsion: -450, room: 30 };
 const TIGHT = { link: 46, repulsion: -110, room: 15 };
 const ROOMY_MAX = 120;
 /** Nodes further apart do not push each other: parts without a common edge would drift away. */

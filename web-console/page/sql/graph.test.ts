@@ -85,7 +85,7 @@ test('what is under the pointer stays there while one zooms', () => {
 
 test('everything fits, and a single node stands in the middle', () => {
   const size = { width: 600, height: 400 };
-  expect(fitted([{ x: 5, y: 5 }], size)).toEqual({ scale: 1.3, x: 293.5, y: 193.5 });
+  expect(fitted([{ x: 5, y: 5 }], size)).toEqual({ scale: 1.6, x: 292, y: 192 });
   expect(fitted([], size)).toEqual({ scale: 1, x: 300, y: 200 });
   const wide = fitted([{ x: -1000, y: 0 }, { x: 1000, y: 100 }], size);
   expect(-1000 * wide.scale + wide.x).toBeCloseTo(56);
