@@ -41,7 +41,7 @@ async function show(path) {
   await page.keyboard.press('Enter');
 }
 
-test('a document is shown with its digits, and none of it is markup', async () => {
+test('a document loses digits, or is markup', async () => {
   await call('JSON.SET', 'shop', '$', SHOP);
   await open('shop');
   await summary(/^1 match: object, \d+ B$/).waitFor();
@@ -52,7 +52,7 @@ test('a document is shown with its digits, and none of it is markup', async () =
   await all.shots('json-document');
 });
 
-test('a path shows what it finds, how many, or why it is none', async () => {
+test('a path does not show what it finds, or how many', async () => {
   await call('JSON.SET', 'shop', '$', SHOP);
   await open('shop');
   await show('$.items[?@.price < 10]');
@@ -77,9 +77,21 @@ test('a path shows what it finds, how many, or why it is none', async () => {
   await summary('No match').waitFor();
   await button('Whole document').click();
   await summary(/^1 match: object/).waitFor();
+  await show('$.items[*].price');
+  await summary(/^3 matches: 3 numbers/).waitFor();
+  await button('Delete all matches').click();
+  await answer('Delete');
+  await said('Deleted');
+  await summary(/^1 match: object/).waitFor();
+  assert.equal(await call('JSON.GET', 'shop', '$.items'), '[[{"id":1},{"id":2},{"id":3}]]');
+  // The field is emptied.
+  await show('$.name');
+  await summary(/^1 match: string/).waitFor();
+  await page.getByLabel('Path', { exact: true }).fill('');
+  await summary(/^1 match: object/).waitFor();
 });
 
-test('a part is written alone, with a number that JavaScript does not have', async () => {
+test('more than the chosen part is written, or a number that JavaScript does not have is lost', async () => {
   await call('JSON.SET', 'shop', '$', SHOP);
   await call('EXPIRE', 'shop', '1000');
   await open('shop');
@@ -99,7 +111,7 @@ test('a part is written alone, with a number that JavaScript does not have', asy
   assert.match(await text(), /12345678901234567/);
 });
 
-test('a syntax error is told while one types, and is not saved', async () => {
+test('a syntax error is not told while one types, or is saved', async () => {
   await call('JSON.SET', 'k', '$', '{"a":1}');
   await open('k');
   await summary(/^1 match/).waitFor();
@@ -116,7 +128,7 @@ test('a syntax error is told while one types, and is not saved', async () => {
   await page.getByText('Valid JSON').waitFor();
 });
 
-test('a value that another client changed is not overwritten unasked', async () => {
+test('a value that another client changed is overwritten unasked', async () => {
   await call('JSON.SET', 'k', '$', '{"a":{"b":1},"c":2}');
   await open('k');
   await show('$.a');
@@ -138,7 +150,7 @@ test('a value that another client changed is not overwritten unasked', async () 
   assert.equal(await text(), '{"b": 11}');
 });
 
-test('a member is added and deleted by its path', async () => {
+test('a member is not added or deleted by its path', async () => {
   await call('JSON.SET', 'k', '$', '{"a":{}}');
   await open('k');
   await show('$.a.new');
@@ -162,7 +174,7 @@ test('a member is added and deleted by its path', async () => {
   assert.equal(await call('JSON.GET', 'k'), '{"a":{}}');
 });
 
-test('a large document is not loaded: a path chooses a part', async () => {
+test('a large document is loaded as a whole, or its parts cannot be reached', async () => {
   const rows = Array.from({ length: 40_000 }, (_, at) => `{"id":${at},"text":"row number ${at} of the large document"}`);
   await call('JSON.SET', 'large', '$', `{"rows":[${rows.join(',')}],"odd name":{"a":1},"small":1}`);
   await open('large');
@@ -173,7 +185,7 @@ test('a large document is not loaded: a path chooses a part', async () => {
   await page.getByText('40,000 elements').waitFor();
   await button('$.rows[-100:]').click();
   await summary(/^100 matches: 100 objects/).waitFor();
-  await editor().getByText('39900').waitFor();
+  await editor().getByText('39900', { exact: true }).waitFor();
   await show('$.rows[39999].text');
   await summary(/^1 match: string/).waitFor();
   await retype(page, editor(), '"edited"');
@@ -186,7 +198,7 @@ test('a large document is not loaded: a path chooses a part', async () => {
   assert.equal(await page.getByLabel('Path', { exact: true }).inputValue(), '$["odd name"]');
 });
 
-test('a document is made, found by its type, and refused if it is no JSON', async () => {
+test('a document is not made, or is no JSON', async () => {
   await all.open('#/keys');
   await button('New key').click();
   await page.getByLabel('JSON', { exact: true }).check();

@@ -38,6 +38,11 @@ export function JsonView(props: ValueProps): VNode {
     void load(pathOf(text));
   };
   const path = pathOf(typed);
+  const type = (text: string): void => {
+    setTyped(text);
+    // The cross in the field emptied it: the person does not type on.
+    if (text === '' && !unsaved.peek()) void show('');
+  };
   return (
     <div class="keys-value">
       <form
@@ -58,12 +63,12 @@ export function JsonView(props: ValueProps): VNode {
           spellcheck={false}
           autocomplete="off"
           autocapitalize="off"
-          onInput={(event) => setTyped(event.currentTarget.value)}
+          onInput={(event) => type(event.currentTarget.value)}
         />
         <button type="submit" class="button small" disabled={reading.busy}>
           Show
         </button>
-        {found !== undefined && found.path !== ROOT ? (
+        {(found?.path ?? path) !== ROOT ? (
           <button type="button" class="button small" onClick={() => void show('')}>
             Whole document
           </button>
@@ -99,7 +104,7 @@ function FoundView(props: FoundProps): VNode {
   const drop = (): Promise<void> =>
     deleting.run(async () => {
       const sure = await confirm({
-        title: 'Delete this part?',
+        title: found.types.length === 1 ? 'Delete this part?' : 'Delete all matches?',
         text: `What ${path} finds is taken out of the document: ${summaryOf(found)}.`,
         action: 'Delete',
         danger: true,
@@ -115,7 +120,7 @@ function FoundView(props: FoundProps): VNode {
   const remove =
     path === ROOT || found.types.length === 0 ? null : (
       <button type="button" class="button small keys-danger" disabled={deleting.busy} onClick={() => void drop()}>
-        Delete this part
+        {found.types.length === 1 ? 'Delete this part' : 'Delete all matches'}
       </button>
     );
   const text = found.read === undefined ? undefined : utf8(found.read);
