@@ -217,3 +217,21 @@ test('a document is not made, or is no JSON', async () => {
   await page.getByLabel('Filter by type').selectOption('JSON');
   await page.getByText('1 key of 2').waitFor();
 });
+
+test('a value of unknown size is loaded unasked', async () => {
+  await call('JSON.SET', 'k', '$', '{"a":{"b":1},"c":2}');
+  await call('ACL', 'SETUSER', 'default', '-json.debug');
+  await open('k');
+  await page.getByText('The server does not tell how large this is').waitFor();
+  assert.equal(await page.locator('.code-editor').count(), 0);
+  await button('c').click();
+  await editor().waitFor();
+  assert.equal(await text(), '2');
+  await button('Whole document').click();
+  await button('Load it').click();
+  await retype(page, editor(), '{"a":1}');
+  await button('Save').click();
+  await said('Saved');
+  assert.equal(await call('JSON.GET', 'k'), '{"a":1}');
+  await call('ACL', 'SETUSER', 'default', '+json.debug');
+});

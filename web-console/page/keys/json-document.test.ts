@@ -36,6 +36,14 @@ test('one match is a text of its own, several are not', async () => {
   expect((await readFound(old.client, KEY, '..a')).one).toBeUndefined();
 });
 
+test('a value of unknown size is read when the person wants it', async () => {
+  const answers = { 'JSON.TYPE': array(bulk('object')), 'JSON.GET': bulk('[\n  {}\n]'), 'JSON.OBJLEN': array(integer(0)), 'JSON.OBJKEYS': array(array()) };
+  const found = await readFound(session(answers).client, KEY, '$');
+  expect(found).toMatchObject({ read: undefined, sizeBytes: undefined, inside: { kind: 'object', length: 0, names: [] } });
+  expect(found.tooLarge).toContain('does not tell how large');
+  expect(await readFound(session(answers).client, KEY, '$', true)).toMatchObject({ one: '{}', tooLarge: '', isWanted: true });
+});
+
 test('a path that finds nothing reads nothing', async () => {
   for (const types of [array(), missing, array(missing)]) {
     const { client, asked } = session({ 'JSON.TYPE': types, 'JSON.DEBUG': array() });

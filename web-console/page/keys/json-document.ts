@@ -25,6 +25,8 @@ export type Found = {
   read: Uint8Array | undefined;
   /** Why the matches are not shown, or empty. */
   tooLarge: string;
+  /** They are read although the server does not tell their size: the person wants it so. */
+  isWanted: boolean;
   /** The text of the only match; undefined if there is none, if there are several, or if it is too large. */
   one: string | undefined;
   /** What is inside the only match, if that is too large to be shown. */
@@ -39,8 +41,11 @@ export function getCommand(key: Uint8Array, path: string): Argument[] {
   return ['JSON.GET', key, 'INDENT', INDENT, 'NEWLINE', '\n', 'SPACE', ' ', path];
 }
 
-/** Throws the server's error, for instance about the path. */
-export async function readFound(client: Client, key: Uint8Array, path: string): Promise<Found> {
+/** Types whose values are short. */
+const SHORT = new Set(['null', 'boolean', 'integer', 'number']);
+
+/** `isWanted` reads values of which the server does not tell the size. Throws the server's error, for instance about the path. */
+export async function readFound(client: Client, key: Uint8Array, path: string, isWanted = false): Promise<Found> {
   const [typeReply, memoryReply] = await client.pipeline([
     ['JSON.TYPE', key, path],
     ['JSON.DEBUG', 'MEMORY', key, path],
@@ -48,11 +53,15 @@ export async function readFound(client: Client, key: Uint8Array, path: string): 
   const types = typesIn(typeReply);
   const sizes = memoryReply === undefined || memoryReply.type === 'error' ? undefined : flat(memoryReply).map(numberIn);
   const sizeBytes = sizes?.reduce((sum, size) => sum + size, 0);
-  const found: Found = { path, types, sizeBytes, read: undefined, tooLarge: '', one: undefined, inside: undefined };
+  const found: Found = { path, types, sizeBytes, read: undefined, tooLarge: '', isWanted, one: undefined, inside: undefined };
   if (types.length === 0) return found;
   if (sizeBytes !== undefined && sizeBytes > READ_MAX_BYTES) {
     const whose = types.length === 1 ? 'This value takes' : `These ${types.length.toLocaleString('en-US')} values take`;
     const tooLarge = `${whose} ${showSize(sizeBytes)}, and up to ${showSize(READ_MAX_BYTES)} are shown. Choose a path to a part.`;
+    return { ...found, tooLarge, inside: await readInside(client, key, found) };
+  }
+  if (sizeBytes === undefined && !isWanted && !types.every((type) => SHORT.has(type))) {
+    const tooLarge = 'The server does not tell how large this is: JSON.DEBUG MEMORY is not known, or not allowed for this user.';
     return { ...found, tooLarge, inside: await readInside(client, key, found) };
   }
   const read = bytesOrNone(await client.call(getCommand(key, path)));

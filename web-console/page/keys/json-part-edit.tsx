@@ -66,7 +66,7 @@ export function JsonPartEdit(props: JsonEditProps): VNode {
         if (!sure) return;
         await client.call(write);
       }
-      const now = await readFound(client, keyBytes, path);
+      const now = await readFound(client, keyBytes, path, found.isWanted);
       // A value that was there was set, even if a filter of the path does not find it any more.
       if (now.types.length === 0 && found.types.length === 0)
         throw new Error(`Nothing was set: ${path} needs an object that it adds a member to.`);

@@ -11,7 +11,7 @@ import { toast } from '../parts/toast.tsx';
 import { type Found, isStillThere, readFound } from './json-document.ts';
 import { InsideView } from './json-inside.tsx';
 import { type JsonEditProps, JsonPartEdit } from './json-part-edit.tsx';
-import { isOldForm, pathOf, ROOT, typesText } from './json-paths.ts';
+import { isNarrow, isOldForm, pathOf, ROOT, typesText } from './json-paths.ts';
 import { mayLeave, unsaved } from './leaving.ts';
 import { countOf } from './sizes.ts';
 import { changeIf } from './transaction.ts';
@@ -24,10 +24,10 @@ export function JsonView(props: ValueProps): VNode {
   const [found, setFound] = useState<Found | undefined>(undefined);
   const reading = useAction();
   const load = useCallback(
-    (path: string) =>
+    (path: string, isWanted = false) =>
       reading.run(async () => {
         setFound(undefined);
-        setFound(await readFound(await connection.client(), keyBytes, path));
+        setFound(await readFound(await connection.client(), keyBytes, path, isWanted));
       }),
     [],
   );
@@ -79,7 +79,7 @@ export function JsonView(props: ValueProps): VNode {
       </form>
       <Problem text={reading.problem} />
       {found === undefined ? null : (
-        <FoundView key={found.path} {...props} found={found} isOther={path !== found.path} onFound={setFound} onPath={(next) => void show(next)} />
+        <FoundView key={found.path} {...props} found={found} isOther={path !== found.path} onFound={setFound} onPath={(next) => void show(next)} onWanted={() => void load(found.path, true)} />
       )}
     </div>
   );
@@ -94,7 +94,7 @@ function summaryOf(found: Found): string {
   return `${count}: ${typesText(types)}${size}`;
 }
 
-type FoundProps = Omit<JsonEditProps, 'remove'> & { onPath(path: string): void };
+type FoundProps = Omit<JsonEditProps, 'remove'> & { onPath(path: string): void; onWanted(): void };
 
 function FoundView(props: FoundProps): VNode {
   const { found, keyBytes } = props;
@@ -117,8 +117,10 @@ function FoundView(props: FoundProps): VNode {
       props.changed();
       props.onPath('');
     });
+  // A path of the older form shows its first match, and would delete all of them.
+  const isClear = !isOldForm(path) || isNarrow(path);
   const remove =
-    path === ROOT || found.types.length === 0 ? null : (
+    path === ROOT || found.types.length === 0 || !isClear ? null : (
       <button type="button" class="button small keys-danger" disabled={deleting.busy} onClick={() => void drop()}>
         {found.types.length === 1 ? 'Delete this part' : 'Delete all matches'}
       </button>
@@ -126,7 +128,16 @@ function FoundView(props: FoundProps): VNode {
   const text = found.read === undefined ? undefined : utf8(found.read);
   return (
     <>
-      {found.tooLarge === '' ? null : <p class="keys-json-note">{found.tooLarge}</p>}
+      {found.tooLarge === '' ? null : (
+        <p class="keys-json-note">
+          {found.tooLarge}{' '}
+          {found.sizeBytes === undefined && !found.isWanted ? (
+            <button type="button" class="button small" onClick={props.onWanted}>
+              Load it
+            </button>
+          ) : null}
+        </p>
+      )}
       {found.inside === undefined ? null : <InsideView path={path} inside={found.inside} onPath={props.onPath} />}
       {found.one !== undefined || adding ? (
         <JsonPartEdit {...props} remove={remove} />
