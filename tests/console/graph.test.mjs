@@ -85,7 +85,7 @@ test('a node shows what it is, and is expanded by its edges', async () => {
   await panel.getByText('2 edges').waitFor();
   await page.getByLabel('Edges from').selectOption('graph_edge');
   await panel.getByRole('button', { name: 'Expand' }).click();
-  await panel.getByText('All of its edges in graph_edge are drawn.').waitFor();
+  await panel.getByText('All of its edges in graph_edge were added.').waitFor();
   await node('engine').waitFor();
   assert.equal(await summary().textContent(), '5 nodes, 5 edges');
   await all.shots('graph-expanded');

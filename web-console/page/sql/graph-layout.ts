@@ -10,9 +10,13 @@ export interface Point {
 }
 
 const STEPS = 300;
+/** A large graph's steps take some milliseconds each, and the page stands still meanwhile. */
+const STEPS_LARGE = 150;
 /** A picture that grows moves less than one that begins. */
 const STEPS_AGAIN = 120;
 const ALPHA_AGAIN = 0.4;
+/** What is left of the movement in the end. */
+const COLD = 0.001;
 /** How far apart nodes stand: with room for labels, unless there are too many to read them all at once. */
 const ROOMY = { link: 125, repulsion: -450, room: 30 };
 const TIGHT = { link: 46, repulsion: -110, room: 15 };
@@ -41,15 +45,19 @@ export function layout(graph: Graph, before: ReadonlyMap<string, Point>): Map<st
     return { id: node.id, x: neighbour.x + BESIDE * Math.cos(angle), y: neighbour.y + BESIDE * Math.sin(angle) };
   });
   const links = graph.edges.map((edge): SimulationLinkDatum<Placed> => ({ source: edge.source, target: edge.target }));
-  const spacing = nodes.length > ROOMY_MAX ? TIGHT : ROOMY;
+  const isLarge = nodes.length > ROOMY_MAX;
+  const spacing = isLarge ? TIGHT : ROOMY;
+  const steps = isAgain ? STEPS_AGAIN : isLarge ? STEPS_LARGE : STEPS;
   const simulation = forceSimulation(nodes)
     .force('link', forceLink<Placed, SimulationLinkDatum<Placed>>(links).id((node) => node.id).distance(spacing.link))
     .force('charge', forceManyBody().strength(spacing.repulsion).distanceMax(REPULSION_REACH))
     .force('collide', forceCollide(spacing.room))
     .force('x', forceX(0).strength(CENTRE_PULL))
     .force('y', forceY(0).strength(CENTRE_PULL))
+    // It has cooled down after the last step.
+    .alphaDecay(1 - COLD ** (1 / steps))
     .stop();
   if (isAgain) simulation.alpha(ALPHA_AGAIN);
-  simulation.tick(isAgain ? STEPS_AGAIN : STEPS);
+  simulation.tick(steps);
   return new Map(nodes.map((node) => [node.id, { x: node.x ?? 0, y: node.y ?? 0 }]));
 }

@@ -36,7 +36,7 @@ export function NodePanel(props: NodeProps): VNode {
     try {
       const { columns, rows } = await lookUp(edgesQuery(edgesFrom, node.cell));
       props.onAdd({ columns, rows: rows.slice(0, EXPAND_MAX) });
-      setSaid(rows.length > EXPAND_MAX ? `The first ${EXPAND_MAX} of its edges in ${edgesFrom.table} are drawn.` : `All of its edges in ${edgesFrom.table} are drawn.`);
+      setSaid(rows.length > EXPAND_MAX ? `The first ${EXPAND_MAX} of its edges in ${edgesFrom.table} were added.` : `All of its edges in ${edgesFrom.table} were added.`);
     } catch (error) {
       setProblem(problemOf(error));
     }

@@ -128,6 +128,7 @@ export function GraphPicture(props: PictureProps): VNode {
       onKeyDown={onKeyDown}
       onClick={(event) => {
         if (event.target === svg.current && !pointers.hasMoved()) onSelect(undefined);
+        pointers.rest();
       }}
       {...pointers.handlers}
     >
@@ -280,6 +281,8 @@ function usePointers(svg: { current: SVGSVGElement | null }, change: (next: (fra
   const onPointerEnd = (event: PointerEvent): void => void held.current.delete(event.pointerId);
   return {
     hasMoved: (): boolean => way.current >= CLICK_REACH,
+    /** After a click: the next one may come from a screen reader, without a pointer. */
+    rest: (): void => void (way.current = 0),
     handlers: {
       onPointerDown: (event: PointerEvent): void => {
         if (held.current.size === 0) way.current = 0;
