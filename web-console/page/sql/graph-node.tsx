@@ -30,7 +30,7 @@ export function NodePanel(props: NodeProps): VNode {
   const [said, setSaid] = useState('');
   const [problem, setProblem] = useState('');
   const expand = async (): Promise<void> => {
-    if (!edgesFrom) return;
+    if (!edgesFrom || isBusy) return;
     setBusy(true);
     setProblem('');
     try {
@@ -56,7 +56,8 @@ export function NodePanel(props: NodeProps): VNode {
       </header>
       {edgesFrom ? (
         <p>
-          <button type="button" class="button small primary" disabled={isBusy} onClick={() => void expand()}>Expand</button>
+          {/* A button that is disabled would lose the focus of the keyboard. */}
+          <button type="button" class="button small primary" aria-disabled={isBusy} onClick={() => void expand()}>Expand</button>
         </p>
       ) : (
         <p class="sql-type">No table of this database has the columns source and target, from which it could be expanded.</p>
