@@ -1,14 +1,13 @@
 //! Commands that change arrays.
 
-use super::path::{NO_KEY, Path, ROOT};
+use super::path::{Path, ROOT};
 use super::read::{Answer, text_of};
-use super::write::{check_depth, last};
+use super::write::{change_each, check_depth, reply};
 use crate::command::args::integer;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::json::Document;
 use crate::json::node::{Step, Type};
 use crate::json::text;
-use crate::server::hub::notify;
 
 type Result<T, E = CommandError> = std::result::Result<T, E>;
 
@@ -20,35 +19,15 @@ fn each_array(
     change: &mut dyn FnMut(&mut Document<'_, '_>, &[Step], u64) -> Result<Answer>,
 ) -> Outcome {
     let path = Path::read(path)?;
-    let db = ctx.db();
-    let Some(mut document) = Document::open(ctx.txn, db, key)? else { return Err(NO_KEY) };
-    let found = path.find(&mut document)?;
-    let (mut answers, mut is_changed) = (Vec::with_capacity(found.len()), false);
-    for found in &found {
-        let place = found.place.steps();
-        let Some(node) = document.at(&place)? else { continue };
-        let kind = node.kind(&mut document).map_err(|stopped| document.stopped(stopped))?;
-        let count = node.count(&mut document).map_err(|stopped| document.stopped(stopped))?;
-        answers.push(match (kind, count) {
-            (Type::Array, Some(count)) => {
-                is_changed = true;
-                (Some(change(&mut document, &place, count)?), kind)
-            }
-            _ => (None, kind),
-        });
-    }
-    if is_changed {
-        ctx.notify(notify::MODULE, event, key);
-    }
-    if path.is_legacy {
-        last(answers, &path, "array")?.write(ctx.reply);
-        return Ok(());
-    }
-    ctx.reply.array(answers.len());
-    for (answer, _) in &answers {
-        answer.as_ref().unwrap_or(&Answer::Null).write(ctx.reply);
-    }
-    Ok(())
+    let answers = change_each(ctx, (key, &path), event, &mut |document, place, node| {
+        let kind = node.kind(document).map_err(|stopped| document.stopped(stopped))?;
+        let count = node.count(document).map_err(|stopped| document.stopped(stopped))?;
+        match (kind, count) {
+            (Type::Array, Some(count)) => change(document, place, count).map(Some),
+            _ => Ok(None),
+        }
+    })?;
+    reply(answers, &path, "array", ctx.reply)
 }
 
 /// Values of a request, with how deep the deepest of them is.

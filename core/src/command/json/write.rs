@@ -236,73 +236,76 @@ pub(super) fn del(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 pub(super) fn clear(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, path @ ..] = args else { return Err(CommandError::SYNTAX) };
     let path = Path::read(path.first().copied().unwrap_or(ROOT))?;
-    let db = ctx.db();
-    let Some(mut document) = Document::open(ctx.txn, db, key)? else { return Err(NO_KEY) };
-    let mut cleared = 0;
-    for place in path.places(&mut document)? {
-        let Some(node) = document.at(&place)? else { continue };
-        let kind = node.kind(&mut document).map_err(|stopped| document.stopped(stopped))?;
-        let count = node.count(&mut document).map_err(|stopped| document.stopped(stopped))?;
+    let answers = change_each(ctx, (key, &path), "json.clear", &mut |document, place, node| {
+        let kind = node.kind(document).map_err(|stopped| document.stopped(stopped))?;
+        let count = node.count(document).map_err(|stopped| document.stopped(stopped))?;
         let mut zero = Vec::new();
         match kind {
-            Type::Array | Type::Object if count == Some(0) => continue,
+            Type::Array | Type::Object if count == Some(0) => return Ok(None),
             Type::Array => zero = edit::array(0, &[]),
             Type::Object => zero = edit::object(0, &[]),
-            Type::Integer | Type::Number => {
-                write_number(&Number::Int(0), &mut zero);
-                if zero == node.bytes() {
-                    continue;
-                }
-            }
-            Type::Null | Type::Boolean | Type::String => continue,
+            Type::Integer | Type::Number => write_number(&Number::Int(0), &mut zero),
+            Type::Null | Type::Boolean | Type::String => return Ok(None),
         }
-        document.set(&place, &zero)?;
-        cleared += 1;
-    }
-    if cleared > 0 {
-        ctx.notify(notify::MODULE, "json.clear", key);
-    }
-    ctx.reply.integer(cleared);
+        if zero == node.bytes() {
+            return Ok(None);
+        }
+        document.set(place, &zero)?;
+        Ok(Some(Answer::Integer(1)))
+    })?;
+    let cleared = answers.iter().filter(|(answer, _)| answer.is_some()).count();
+    ctx.reply.integer(cleared as i64);
     Ok(())
 }
 
-/// What a command makes of one value: the new one, and the answer. None for a value of another kind.
-pub(super) type Made = Option<(Vec<u8>, Answer)>;
+/// What a command has answered for a value, none if that is of another type, and the type.
+pub(super) type Answered = (Option<Answer>, Type);
 
-/// Changes the values that a path finds.
-fn change_each(
+/// Calls `change` for each value that a path finds, with its place; it answers None for one of another type than it changes.
+pub(super) fn change_each(
     ctx: &mut Context<'_, '_>,
     (key, path): (&[u8], &Path<'_>),
     event: &'static str,
-    make: &mut dyn FnMut(&Shape<'_>) -> Result<Made>,
-) -> Result<Vec<(Option<Answer>, Type)>> {
+    change: &mut dyn FnMut(&mut Document<'_, '_>, &[Step], &Node) -> Result<Option<Answer>>,
+) -> Result<Vec<Answered>> {
     let db = ctx.db();
     let Some(mut document) = Document::open(ctx.txn, db, key)? else { return Err(NO_KEY) };
     let found = path.find(&mut document)?;
-    let (mut answers, mut is_changed) = (Vec::with_capacity(found.len()), false);
+    let mut answers = Vec::with_capacity(found.len());
     for found in &found {
         let place = found.place.steps();
+        // Another one may have taken it away.
         let Some(node) = document.at(&place)? else { continue };
-        let node = node.whole(&mut document).map_err(|stopped| document.stopped(stopped))?;
         let kind = node.kind(&mut document).map_err(|stopped| document.stopped(stopped))?;
-        let shape = node.shape(&mut document).map_err(|stopped| document.stopped(stopped))?;
-        answers.push(match make(&shape)? {
-            Some((value, answer)) => {
-                document.set(&place, &value)?;
-                is_changed = true;
-                (Some(answer), kind)
-            }
-            None => (None, kind),
-        });
+        answers.push((change(&mut document, &place, &node)?, kind));
     }
-    if is_changed {
+    if answers.iter().any(|(answer, _)| answer.is_some()) {
         ctx.notify(notify::MODULE, event, key);
     }
     Ok(answers)
 }
 
+/// What a command makes of one value: the new one, and the answer. None for a value of another kind.
+type Made = Option<(Vec<u8>, Answer)>;
+
+/// Replaces the values that a path finds.
+fn replace_each(
+    ctx: &mut Context<'_, '_>,
+    at: (&[u8], &Path<'_>),
+    event: &'static str,
+    make: &mut dyn FnMut(&Shape<'_>) -> Result<Made>,
+) -> Result<Vec<Answered>> {
+    change_each(ctx, at, event, &mut |document, place, node| {
+        let node = node.whole(document).map_err(|stopped| document.stopped(stopped))?;
+        let shape = node.shape(document).map_err(|stopped| document.stopped(stopped))?;
+        let Some((value, answer)) = make(&shape)? else { return Ok(None) };
+        document.set(place, &value)?;
+        Ok(Some(answer))
+    })
+}
+
 /// The answer of a path of the older form: that of the last value of the right kind.
-pub(super) fn last(answers: Vec<(Option<Answer>, Type)>, path: &Path<'_>, wanted: &str) -> Result<Answer> {
+fn last(answers: Vec<Answered>, path: &Path<'_>, wanted: &str) -> Result<Answer> {
     let kind = answers.last().map(|(_, kind)| *kind);
     match (answers.into_iter().rev().find_map(|(answer, _)| answer), kind) {
         (Some(answer), _) => Ok(answer),
@@ -311,11 +314,17 @@ pub(super) fn last(answers: Vec<(Option<Answer>, Type)>, path: &Path<'_>, wanted
     }
 }
 
-fn reply_all(answers: &[(Option<Answer>, Type)], reply: &mut Reply) {
+/// Replies with the answers: that of one value for a path of the older form, an array for others.
+pub(super) fn reply(answers: Vec<Answered>, path: &Path<'_>, wanted: &str, reply: &mut Reply) -> Outcome {
+    if path.is_legacy {
+        last(answers, path, wanted)?.write(reply);
+        return Ok(());
+    }
     reply.array(answers.len());
-    for (answer, _) in answers {
+    for (answer, _) in &answers {
         answer.as_ref().unwrap_or(&Answer::Null).write(reply);
     }
+    Ok(())
 }
 
 /// `JSON.NUMINCRBY key path value`
@@ -341,7 +350,7 @@ fn calculate(
         return Err(CommandError::text("ERR the value is not a number"));
     };
     let mut results: Vec<Option<Number<'static>>> = Vec::new();
-    let answers = change_each(ctx, (key, &path), event, &mut |shape| {
+    let answers = replace_each(ctx, (key, &path), event, &mut |shape| {
         let Shape::Number(number) = shape else {
             results.push(None);
             return Ok(None);
@@ -405,18 +414,14 @@ pub(super) fn strappend(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let Some(Shape::Text(appended)) = shape(&appended) else {
         return Err(CommandError::text("ERR the value is not a string"));
     };
-    let answers = change_each(ctx, (key, &path), "json.strappend", &mut |shape| {
+    let answers = replace_each(ctx, (key, &path), "json.strappend", &mut |shape| {
         let Shape::Text(text) = shape else { return Ok(None) };
         let whole = [*text, appended].concat();
         let mut value = Vec::new();
         write_text(&whole, &mut value);
         Ok(Some((value, Answer::Integer(whole.len() as i64))))
     })?;
-    match path.is_legacy {
-        true => last(answers, &path, "string")?.write(ctx.reply),
-        false => reply_all(&answers, ctx.reply),
-    }
-    Ok(())
+    reply(answers, &path, "string", ctx.reply)
 }
 
 /// `JSON.TOGGLE key path`
@@ -424,7 +429,7 @@ pub(super) fn toggle(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, path] = args else { return Err(CommandError::SYNTAX) };
     let path = Path::read(path)?;
     let is_legacy = path.is_legacy;
-    let answers = change_each(ctx, (key, &path), "json.toggle", &mut |shape| {
+    let answers = replace_each(ctx, (key, &path), "json.toggle", &mut |shape| {
         let Shape::Truth(is_true) = shape else { return Ok(None) };
         let mut value = Vec::new();
         write_truth(!is_true, &mut value);
@@ -434,9 +439,5 @@ pub(super) fn toggle(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         };
         Ok(Some((value, answer)))
     })?;
-    match is_legacy {
-        true => last(answers, &path, "boolean")?.write(ctx.reply),
-        false => reply_all(&answers, ctx.reply),
-    }
-    Ok(())
+    reply(answers, &path, "boolean", ctx.reply)
 }

@@ -162,22 +162,25 @@ fn fits(value: &[u8]) -> bool {
     }
 }
 
+/// A subkey of a value with a number: what it is for is its last byte.
+fn subkey_of(number: u64, what: u8) -> [u8; 5] {
+    let [a, b, c, d] = (number as u32).to_be_bytes();
+    [a, b, c, d, what]
+}
+
 /// The subkey of a string, or what stands before the parts of an object.
 fn header_of(number: u64) -> [u8; 5] {
-    let [a, b, c, d] = (number as u32).to_be_bytes();
-    [a, b, c, d, 0]
+    subkey_of(number, 0)
 }
 
 /// What the subkeys of an array's or object's parts begin with.
 fn parts_of(number: u64) -> [u8; 5] {
-    let [a, b, c, d] = (number as u32).to_be_bytes();
-    [a, b, c, d, 1]
+    subkey_of(number, 1)
 }
 
 /// What stands behind the subkeys of its parts.
 fn end_of(number: u64) -> [u8; 5] {
-    let [a, b, c, d] = (number as u32).to_be_bytes();
-    [a, b, c, d, 2]
+    subkey_of(number, 2)
 }
 
 /// The subkey of a part.

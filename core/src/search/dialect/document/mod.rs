@@ -28,6 +28,7 @@ pub use value::{Json, write_array, write_object};
 use std::borrow::Cow;
 
 use super::fault::Fault;
+use crate::json::format::write_text;
 use crate::search::sorted;
 
 /// An id has so many bytes at most, as in Meilisearch.
@@ -142,12 +143,6 @@ pub(super) fn write_member(name: &str, is_first: &mut bool, out: &mut Vec<u8>) {
     }
     write_text(name, out);
     out.push(b':');
-}
-
-/// Appends a string as JSON.
-pub(super) fn write_text(text: &str, out: &mut Vec<u8>) {
-    let written = serde_json::to_writer(&mut *out, text);
-    debug_assert!(written.is_ok(), "writing into memory does not fail");
 }
 
 /// Of members with one name, the last one stays, at the place of the first.

@@ -59,7 +59,7 @@ pub fn json_of(stored: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(stored);
     if !is_value(&text) {
         let mut json = Vec::with_capacity(text.len() + 2);
-        super::write_text(&text, &mut json);
+        crate::json::format::write_text(&text, &mut json);
         return Cow::Owned(String::from_utf8(json).unwrap_or_default());
     }
     match text {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{write_member, write_text};
+use super::write_member;
+use crate::json::format::write_text;
 
 /// Arrays and objects stand in each other so deep at most, as deep as serde_json reads. So what walks through a value may call itself.
 const DEPTH_MAX: usize = 127;

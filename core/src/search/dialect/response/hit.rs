@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::write_number;
+use crate::json::format::write_text;
 use crate::limits::REST_REPLY_MAX_BYTES;
-use crate::search::dialect::document::{Document, Json, write_array, write_member, write_object, write_text};
+use crate::search::dialect::document::{Document, Json, write_array, write_member, write_object};
 use crate::search::dialect::request::{Crop, Search};
 use crate::search::dialect::settings::{Settings, is_attribute_of};
 use crate::search::highlight::{Analysis, Matcher, Tags, crop};

@@ -12,8 +12,8 @@ use std::cmp::Ordering;
 
 use crate::search::sorted;
 
-use super::document::write_text;
 use super::request::Page;
+use crate::json::format::write_text;
 
 /// How often a value of a facet occurs.
 pub type Counts = Vec<(String, u64)>;
