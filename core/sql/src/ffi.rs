@@ -1,5 +1,5 @@
-//! SQLite's C interface: connections, prepared statements and callbacks. With `vfs`, `table_ffi`, `page_cache` and `allocator` the only
-//! files with unsafe code.
+//! SQLite's C interface: connections, prepared statements and callbacks. With `vfs`, `table_ffi`, `graph_ffi`, `page_cache` and
+//! `allocator` the only files with unsafe code.
 //!
 //! Invariants, on which every unsafe block here rests:
 //! - A connection and its statements are used by one thread at a time: [`Database`] and [`Statement`] belong to one
@@ -23,7 +23,7 @@ use crate::json;
 use crate::limits;
 use crate::search::{self, Ends, Meter, TextArgument};
 use crate::shared::Shared;
-use crate::{library, table_ffi, vfs};
+use crate::{graph_ffi, library, table_ffi, vfs};
 
 /// An open connection.
 struct Inner {
@@ -40,6 +40,8 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // SAFETY: no statement is left, and nothing uses the shared part once the connection is closed.
         unsafe {
+            // Statements that tables over graphs have kept.
+            drop(self.shared.as_ref().graphs.take());
             ffi::sqlite3_close(self.raw);
             drop(Box::from_raw(self.shared.as_ptr()));
         }
@@ -77,6 +79,12 @@ pub(crate) fn set_heap_limit(bytes: u64) {
     vfs::register();
     // SAFETY: no pointers.
     unsafe { ffi::sqlite3_hard_heap_limit64(i64::try_from(bytes).unwrap_or(i64::MAX)) };
+}
+
+/// The bound that [`set_heap_limit`] has set; 0 is none.
+pub(crate) fn heap_limit() -> u64 {
+    // SAFETY: no pointers; a negative number changes nothing.
+    u64::try_from(unsafe { ffi::sqlite3_hard_heap_limit64(-1) }).unwrap_or(0)
 }
 
 /// Bytes that all connections together hold.
@@ -188,6 +196,7 @@ impl Database {
                 ))?;
             }
             self.check(table_ffi::add_tables(raw, self.0.shared))?;
+            self.check(graph_ffi::add_tables(raw, self.0.shared))?;
         }
         Ok(())
     }
@@ -439,27 +448,8 @@ impl Statement {
 
     /// Gives a parameter its value, which is copied.
     pub fn bind(&mut self, number: c_int, value: SqlValue<'_>) -> Result<(), SqlError> {
-        let raw = self.raw();
-        let copy = ffi::SQLITE_TRANSIENT();
-        // SAFETY: a statement; bytes are copied before the call ends. An empty slice has a pointer that is not null.
-        let code = unsafe {
-            match value {
-                SqlValue::Null => ffi::sqlite3_bind_null(raw, number),
-                SqlValue::Integer(value) => ffi::sqlite3_bind_int64(raw, number, value),
-                SqlValue::Real(value) => ffi::sqlite3_bind_double(raw, number, value),
-                SqlValue::Text(text) => ffi::sqlite3_bind_text64(
-                    raw,
-                    number,
-                    text.as_ptr().cast(),
-                    text.len() as u64,
-                    copy,
-                    ffi::SQLITE_UTF8 as u8,
-                ),
-                SqlValue::Blob(blob) => {
-                    ffi::sqlite3_bind_blob64(raw, number, blob.as_ptr().cast(), blob.len() as u64, copy)
-                }
-            }
-        };
+        // SAFETY: a statement.
+        let code = unsafe { bind(self.raw(), number, value) };
         if code == ffi::SQLITE_OK { Ok(()) } else { Err(last_error(self.database.raw, 0)) }
     }
 
@@ -519,6 +509,32 @@ impl Statement {
                 }
                 _ => SqlValue::Null,
             })
+        }
+    }
+}
+
+/// Gives a parameter its value, which is copied; SQLite's code.
+///
+/// Safety: a statement.
+pub(crate) unsafe fn bind(raw: *mut ffi::sqlite3_stmt, number: c_int, value: SqlValue<'_>) -> c_int {
+    let copy = ffi::SQLITE_TRANSIENT();
+    // SAFETY: as this function's; bytes are copied before the call ends. An empty slice has a pointer that is not null.
+    unsafe {
+        match value {
+            SqlValue::Null => ffi::sqlite3_bind_null(raw, number),
+            SqlValue::Integer(value) => ffi::sqlite3_bind_int64(raw, number, value),
+            SqlValue::Real(value) => ffi::sqlite3_bind_double(raw, number, value),
+            SqlValue::Text(text) => ffi::sqlite3_bind_text64(
+                raw,
+                number,
+                text.as_ptr().cast(),
+                text.len() as u64,
+                copy,
+                ffi::SQLITE_UTF8 as u8,
+            ),
+            SqlValue::Blob(blob) => {
+                ffi::sqlite3_bind_blob64(raw, number, blob.as_ptr().cast(), blob.len() as u64, copy)
+            }
         }
     }
 }

@@ -11,9 +11,10 @@
 //! - `library` makes functions of the server's libraries known to SQLite.
 //! - `search` and `json` have those functions of SQLite that nothing could stop, once more.
 //! - `table` has the tables over keys, `redis_hash(key)` and its like.
+//! - `graph` has the tables over graphs, `graph_walk(edges, start)` and its like.
 //! - `authorizer` says which statements may be prepared.
 //! - `shared` is what the callbacks of SQLite see of a connection; `pages` is the file as SQLite sees it.
-//! - `ffi` is SQLite's C interface, `table_ffi` that to tables over keys, and `vfs` is its way to the pages,
+//! - `ffi` is SQLite's C interface, `table_ffi` and `graph_ffi` those to tables over keys and graphs, and `vfs` is its way to the pages,
 //!   `page_cache` its cache of them, `allocator` its memory; they alone have unsafe code.
 //!
 //! Promises: a text that fails, is killed or panics leaves no row, no open transaction and no temporary table, and its connection is
@@ -35,6 +36,9 @@ mod engine;
 #[allow(unsafe_code)]
 mod ffi;
 mod function;
+mod graph;
+#[allow(unsafe_code)]
+mod graph_ffi;
 mod json;
 mod library;
 mod limits;

@@ -74,6 +74,24 @@ pub const TABLE_ROWS_MAX: i64 = 128;
 /// Bytes of the rows that it reads at a time, beyond which it asks for fewer.
 pub const TABLE_BATCH_BYTES: usize = 256 * 1024;
 
+/// Bytes that one table over a graph holds: some four million nodes, or at the edge as much as the pages of all databases together.
+pub const GRAPH_BYTES_MAX: usize = if cfg!(target_arch = "wasm32") { 8 << 20 } else { 256 << 20 };
+
+/// Edges that are read between two questions whether a table over a graph may go on: some 20 µs.
+pub const GRAPH_EDGES_OF_A_TICK: usize = 128;
+
+/// Tables over graphs whose edges are read from each other, each level of which is on the stack.
+pub const GRAPH_DEPTH_MAX: u32 = 4;
+
+/// Types of edges that are asked for at a time: each edge is compared with them.
+pub const GRAPH_TYPES_MAX: usize = 64;
+
+/// Statements that read edges and stay prepared.
+pub const GRAPH_QUERIES_MAX: usize = 16;
+
+/// Rounds of the rank of pages, of which each brings it nearer to the end by the factor of the damping.
+pub const GRAPH_RANK_ROUNDS_MAX: usize = 100;
+
 /// SQLite's own bounds of a page.
 pub const PAGE_BYTES_MIN: usize = 512;
 /// See [`PAGE_BYTES_MIN`].

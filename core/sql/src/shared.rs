@@ -13,6 +13,7 @@ use edgecask_core::sql::SqlError;
 use rusqlite::ffi;
 
 use crate::authorizer::Noted;
+use crate::graph::cache::Cache;
 use crate::pages::Pages;
 use crate::vfs::Lease;
 
@@ -83,6 +84,10 @@ pub(crate) struct Shared {
     pub calls: Cell<u64>,
     /// The reply of a command, between two of which its memory stays.
     pub reply: RefCell<Writer>,
+    /// Statements that read the edges of graphs.
+    pub graphs: RefCell<Cache>,
+    /// Tables over graphs that are being read, each inside of the one before.
+    pub graph_depth: Cell<u32>,
 }
 
 impl Shared {
@@ -101,6 +106,8 @@ impl Shared {
             value_bytes: Cell::new(usize::MAX),
             calls: Cell::new(0),
             reply: RefCell::new(Writer::with_integers(0)),
+            graphs: RefCell::default(),
+            graph_depth: Cell::new(0),
         }
     }
 

@@ -159,7 +159,7 @@ unsafe extern "C" fn best_index(table: *mut ffi::sqlite3_vtab, info: *mut ffi::s
 }
 
 /// Safety: an array of so many elements, or of none and null.
-unsafe fn slice<'a, T>(from: *const T, count: c_int) -> &'a [T] {
+pub(crate) unsafe fn slice<'a, T>(from: *const T, count: c_int) -> &'a [T] {
     match usize::try_from(count) {
         Ok(count) if count > 0 && !from.is_null() => unsafe { std::slice::from_raw_parts(from, count) },
         _ => &[],
@@ -230,7 +230,7 @@ unsafe fn with_scan(
 }
 
 /// A text of SQLite's own, up to its first zero; null without memory.
-fn message(text: &[u8]) -> *mut c_char {
+pub(crate) fn message(text: &[u8]) -> *mut c_char {
     let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
     // SAFETY: the memory has a byte more than the text, for its end.
     unsafe {

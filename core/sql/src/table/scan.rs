@@ -34,7 +34,7 @@ type Result<T> = std::result::Result<T, Unread>;
 
 /// A value that stays.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum Kept {
+pub(crate) enum Kept {
     #[default]
     Null,
     Integer(i64),
@@ -44,7 +44,7 @@ pub(super) enum Kept {
 }
 
 impl Kept {
-    fn of(value: SqlValue<'_>) -> Kept {
+    pub fn of(value: SqlValue<'_>) -> Kept {
         match value {
             SqlValue::Null => Kept::Null,
             SqlValue::Integer(number) => Kept::Integer(number),
@@ -54,7 +54,7 @@ impl Kept {
         }
     }
 
-    fn value(&self) -> SqlValue<'_> {
+    pub fn value(&self) -> SqlValue<'_> {
         match self {
             Kept::Null => SqlValue::Null,
             Kept::Integer(number) => SqlValue::Integer(*number),
