@@ -427,6 +427,8 @@ pub enum Group {
     Search,
     /// JSON documents.
     Json,
+    /// Graphs in SQL databases.
+    Graph,
 }
 
 impl Group {
@@ -452,6 +454,7 @@ impl Group {
             Group::Sql => "sql",
             Group::Search => "search",
             Group::Json => "json",
+            Group::Graph => "graph",
         }
     }
 
@@ -459,7 +462,7 @@ impl Group {
         match self {
             Group::Connection => Categories::CONNECTION,
             // Redis' modules have no category of their own either.
-            Group::Server | Group::Cluster | Group::PubSub | Group::Sql => Categories::NONE,
+            Group::Server | Group::Cluster | Group::PubSub | Group::Sql | Group::Graph => Categories::NONE,
             Group::Transactions => Categories::TRANSACTION,
             Group::Generic => Categories::KEYSPACE,
             Group::String => Categories::STRING,

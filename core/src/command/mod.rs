@@ -19,6 +19,7 @@ mod definitions;
 mod error;
 mod generic;
 mod geo;
+mod graph;
 mod hash;
 pub mod help;
 mod hyperloglog;
@@ -160,6 +161,7 @@ const GROUPS: &[Group] = &[
     connection::HANDLERS,
     generic::HANDLERS,
     geo::HANDLERS,
+    graph::HANDLERS,
     hash::HANDLERS,
     hyperloglog::HANDLERS,
     json::HANDLERS,

@@ -7,6 +7,7 @@ mod cluster;
 mod connection;
 mod generic;
 mod geo;
+mod graph;
 mod hash;
 mod hyperloglog;
 mod json;
@@ -26,7 +27,7 @@ use super::row::Row;
 use super::spec::Group;
 
 /// Every group with its rows, in the order of the table and of `docs/commands.md`.
-pub(super) const GROUPS: [(Group, &[Row]); 19] = [
+pub(super) const GROUPS: [(Group, &[Row]); 20] = [
     (Group::Connection, connection::ROWS),
     (Group::Server, server::ROWS),
     (Group::Cluster, cluster::ROWS),
@@ -46,4 +47,5 @@ pub(super) const GROUPS: [(Group, &[Row]); 19] = [
     (Group::Sql, sql::ROWS),
     (Group::Search, search::ROWS),
     (Group::Json, json::ROWS),
+    (Group::Graph, graph::ROWS),
 ];

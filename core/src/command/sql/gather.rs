@@ -12,7 +12,7 @@ use crate::sql::{Access, Parameter, Rows, SqlText, SqlValue};
 
 /// A value of a result.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Held {
+pub(in crate::command) enum Held {
     Null,
     Integer(i64),
     Real(f64),
@@ -45,6 +45,17 @@ impl Held {
         }
     }
 
+    /// As a value of SQL.
+    pub fn value(&self) -> SqlValue<'_> {
+        match self {
+            Held::Null => SqlValue::Null,
+            Held::Integer(value) => SqlValue::Integer(*value),
+            Held::Real(value) => SqlValue::Real(*value),
+            Held::Text(bytes) => SqlValue::Text(bytes),
+            Held::Blob(bytes) => SqlValue::Blob(bytes),
+        }
+    }
+
     /// The integer that it is, or 0.
     pub fn integer(&self) -> i64 {
         if let Held::Integer(value) = self { *value } else { 0 }
@@ -56,7 +67,7 @@ const VALUE_BYTES: usize = size_of::<Held>();
 
 /// A whole result.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(in crate::command) struct Gathered {
     pub names: Vec<Vec<u8>>,
     pub rows: Vec<Vec<Held>>,
     bytes: usize,
@@ -97,7 +108,7 @@ impl Gathers for Gathered {
 }
 
 /// Runs a text that only reads and holds its result.
-pub(super) fn gather(
+pub(in crate::command) fn gather(
     ctx: &mut Context<'_, '_>,
     key: &[u8],
     text: &[u8],
@@ -143,7 +154,7 @@ impl Rows for NoRows {
 impl Gathers for NoRows {}
 
 /// Runs a text without a result; the number of changed rows.
-pub(super) fn change(
+pub(in crate::command) fn change(
     ctx: &mut Context<'_, '_>,
     key: &[u8],
     text: &[u8],

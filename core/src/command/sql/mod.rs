@@ -17,7 +17,7 @@
 //! `redis(…)` did for it is undone by a savepoint, or with the whole transaction if it is the only command.
 
 mod dump;
-mod gather;
+pub(super) mod gather;
 mod host;
 mod hrana;
 mod lend;
@@ -32,6 +32,7 @@ mod tokens;
 mod words;
 
 use self::rows::ReplyRows;
+pub(super) use self::rows::put;
 use super::{CommandError, Context, Group, Outcome};
 use crate::number::parse_i64;
 use crate::sql::{Access, Parameter, SqlDone, SqlText, SqlValue};
@@ -101,12 +102,29 @@ fn reply_with(
     Ok(())
 }
 
+/// Runs a text that only reads and replies with its rows, without the names of the columns; none if it fails with this error.
+pub(super) fn reply_with_rows(
+    ctx: &mut Context<'_, '_>,
+    key: &[u8],
+    (text, parameters): (&[u8], &[Parameter<'_>]),
+    means_none: impl FnOnce(&CommandError) -> bool,
+) -> Outcome {
+    let text = SqlText { text, parameters, access: Access::ReadOnly };
+    let mut rows = ReplyRows::beside(ctx.reply, ctx.shared.settings.sql_rows_max());
+    match text::run(ctx, key, &text, &mut rows) {
+        Ok(_) => rows.write_rows(ctx.reply),
+        Err(error) if means_none(&error) => ctx.reply.array(0),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
 fn reply_changed(ctx: &mut Context<'_, '_>, done: &SqlDone) {
     ctx.reply.integer(i64::try_from(done.changed_rows).unwrap_or(i64::MAX));
 }
 
 /// Runs `act`, and undoes all that it did if it fails: several texts, and the commands between them.
-fn atomically<'c, 'e, R>(
+pub(super) fn atomically<'c, 'e, R>(
     ctx: &mut Context<'c, 'e>,
     act: impl FnOnce(&mut Context<'c, 'e>) -> Result<R, CommandError>,
 ) -> Result<R, CommandError> {
@@ -149,7 +167,7 @@ fn named_parameters<'a>(args: &[&'a [u8]]) -> Option<Vec<Parameter<'a>>> {
 
 /// An argument of a request as a parameter: what Redis calls an integer is one, so that `LIMIT ?` works; SQLite makes of any text
 /// what the column wants.
-fn value(argument: &[u8]) -> SqlValue<'_> {
+pub(super) fn value(argument: &[u8]) -> SqlValue<'_> {
     match parse_i64(argument) {
         Some(number) => SqlValue::Integer(number),
         None => text_value(argument),
@@ -157,12 +175,12 @@ fn value(argument: &[u8]) -> SqlValue<'_> {
 }
 
 /// Bytes as they are: text, or a blob if they are none.
-fn text_value(bytes: &[u8]) -> SqlValue<'_> {
+pub(super) fn text_value(bytes: &[u8]) -> SqlValue<'_> {
     if std::str::from_utf8(bytes).is_ok() { SqlValue::Text(bytes) } else { SqlValue::Blob(bytes) }
 }
 
 /// A parameter that is known by its place.
-fn placed(value: SqlValue<'_>) -> Parameter<'_> {
+pub(super) fn placed(value: SqlValue<'_>) -> Parameter<'_> {
     Parameter { name: None, value }
 }
 

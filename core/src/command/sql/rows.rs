@@ -74,7 +74,7 @@ impl Gathers for ReplyRows {
 }
 
 /// RESP3 has types for numbers; under RESP2 every value is a string, as with HGETALL, and NULL is none.
-fn put(value: SqlValue<'_>, reply: &mut Reply) {
+pub(in crate::command) fn put(value: SqlValue<'_>, reply: &mut Reply) {
     let is_typed = reply.protocol() == Protocol::Resp3;
     match value {
         SqlValue::Null => reply.null(),
