@@ -340,7 +340,9 @@ unsafe fn with_cursor(
             Err(Unable::Stopped) => ffi::SQLITE_ABORT,
             Err(Unable::Code(code)) => code,
             Err(Unable::Error(text)) => {
-                let text = [table.name.to_bytes(), b": ", &text].concat();
+                // The error of a command that an expression called has its code in front.
+                let is_coded = text.starts_with(b"ERR ");
+                let text = if is_coded { text } else { [table.name.to_bytes(), b": ", &text].concat() };
                 ffi::sqlite3_free((*base).zErrMsg.cast());
                 (*base).zErrMsg = message(&text);
                 ffi::SQLITE_ERROR

@@ -16,6 +16,9 @@ static HELD_BYTES: AtomicU64 = AtomicU64::new(0);
 /// Bytes of a list's first elements.
 const FIRST_BYTES: usize = 256;
 
+/// A table that holds no more need not ask what is left: most hold some nodes.
+const SMALL_BYTES: usize = 16 * 1024;
+
 /// What one table holds.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
@@ -33,10 +36,12 @@ impl Memory {
             let most = GRAPH_BYTES_MAX >> 20;
             return Err(Unable::text(format!("the graph takes more than {most} MiB of memory")));
         }
-        let limit = heap_limit();
-        let all = HELD_BYTES.load(Ordering::Relaxed).saturating_add(heap_bytes());
-        if !has_memory_to_grow(bytes) || (limit > 0 && all.saturating_add(bytes as u64) > limit) {
-            return Err(Unable::NoMemory);
+        if held_bytes > SMALL_BYTES {
+            let limit = heap_limit();
+            let all = HELD_BYTES.load(Ordering::Relaxed).saturating_add(heap_bytes());
+            if !has_memory_to_grow(bytes) || (limit > 0 && all.saturating_add(bytes as u64) > limit) {
+                return Err(Unable::NoMemory);
+            }
         }
         self.held_bytes = held_bytes;
         HELD_BYTES.fetch_add(bytes as u64, Ordering::Relaxed);

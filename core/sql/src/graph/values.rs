@@ -43,6 +43,18 @@ impl Values {
         value(&self.stored, &self.bytes, number)
     }
 
+    /// The number of a value that is mostly the one before, whose number is `last`.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn repeated(&mut self, memory: &mut Memory, wanted: SqlValue<'_>, last: &mut u32) -> Result<u32> {
+        if wanted != SqlValue::Null && self.get(*last) == wanted {
+            return Ok(*last);
+        }
+        *last = self.number(memory, wanted)?.0;
+        Ok(*last)
+    }
+
     /// The number of a value, and whether it is new. NULL has [`NONE`].
     ///
     /// # Errors

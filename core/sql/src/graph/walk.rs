@@ -49,6 +49,8 @@ struct Reached {
     memory: Memory,
     nodes: Values,
     kinds: Values,
+    /// The type of the edge before.
+    last_kind: u32,
     entries: Vec<Entry>,
     /// Depth first: the nodes that were reached, by their numbers.
     seen: Vec<bool>,
@@ -169,7 +171,7 @@ impl Walk {
         let mut looked_at = 0;
         edges.of(around, node.value(), |edge| {
             let (to, is_new) = reached.nodes.number(&mut reached.memory, edge.node)?;
-            let (kind, _) = reached.kinds.number(&mut reached.memory, edge.kind)?;
+            let kind = reached.kinds.repeated(&mut reached.memory, edge.kind, &mut reached.last_kind)?;
             let is_admitted = match options.uniqueness {
                 Uniqueness::Node if is_queue => is_new,
                 Uniqueness::Node => !reached.seen.get(to as usize).is_some_and(|seen| *seen),

@@ -148,7 +148,7 @@ fn json(argument: &[u8]) -> Result<SqlValue<'_>, CommandError> {
     }
 }
 
-fn pairs<'r, 'a>(args: &'r [&'a [u8]]) -> Result<impl Iterator<Item = (&'a [u8], &'a [u8])>, CommandError> {
+fn pairs<'a>(args: &[&'a [u8]]) -> Result<impl Iterator<Item = (&'a [u8], &'a [u8])>, CommandError> {
     let (pairs, rest) = args.as_chunks::<2>();
     if rest.is_empty() {
         Ok(pairs.iter().map(|[name, value]| (*name, *value)))

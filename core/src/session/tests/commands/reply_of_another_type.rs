@@ -16,6 +16,7 @@ use crate::transcript::{self, Step};
 
 /// Transcripts of what there is no engine for in these tests: their written replies are read.
 const WRITTEN: &[(&str, &str)] = &[
+    ("graph", include_str!("../../../../../tests/transcripts/graph.txt")),
     ("sql", include_str!("../../../../../tests/transcripts/sql.txt")),
     ("sql_open", include_str!("../../../../../tests/transcripts/sql_open.txt")),
 ];
