@@ -121,6 +121,14 @@ impl Query {
         unsafe { ffi::sqlite3_stmt_status(self.0.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
     }
 
+    /// How many rows it has read one after the other, or put into an index for the time being, since the last call.
+    pub fn take_scanned_rows(&self) -> u64 {
+        let counts = [ffi::SQLITE_STMTSTATUS_FULLSCAN_STEP, ffi::SQLITE_STMTSTATUS_AUTOINDEX];
+        // SAFETY: a statement.
+        let count = |what| unsafe { ffi::sqlite3_stmt_status(self.0.as_ptr(), what, 1) };
+        counts.into_iter().map(|what| u64::try_from(count(what)).unwrap_or(0)).sum()
+    }
+
     pub fn column_count(&self) -> c_int {
         // SAFETY: a statement.
         unsafe { ffi::sqlite3_column_count(self.0.as_ptr()) }

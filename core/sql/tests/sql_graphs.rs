@@ -314,3 +314,27 @@ fn a_table_with_a_strange_name_is_not_found() {
         "CREATE TEMP TABLE t(source, target); INSERT INTO t VALUES (1, 2); SELECT * FROM graph_walk('t', 1)",
     );
 }
+
+#[test]
+fn a_function_of_a_library_is_unknown_to_a_graph() {
+    let mut database = graph("A T B, B T C");
+    database.host.library = Some(b"twice");
+    let path = "SELECT max(cost) FROM graph_path('edge', 'A', 'C') WHERE cost_by = 'twice(5)'";
+    assert_eq!(database.answer(path), "20.0;");
+    let path = "SELECT max(cost) FROM graph_path('edge', 'A', 'C') WHERE cost_by = 'thrice(5)'";
+    assert_eq!(database.answer(path), "ERR graph_path: no such function: thrice");
+}
+
+#[test]
+fn a_path_without_an_index_is_searched_from_its_end() {
+    let mut database = Database::new();
+    database.must("CREATE TABLE e(source INTEGER, target INTEGER); CREATE INDEX s ON e(source)");
+    database.must(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO e SELECT i, i + 1 FROM n",
+    );
+    let path = "SELECT max(step) FROM graph_path('e', 1, 1500)";
+    database.host.reset_counts();
+    assert_eq!(database.answer(path), "1499;");
+    // Two thousand rows for each of some hundred nodes would be hundreds of ticks.
+    assert!(database.host.ticks < 120, "{}", database.host.ticks);
+}

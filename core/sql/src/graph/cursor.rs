@@ -139,7 +139,7 @@ struct Neighbor {
 
 impl Neighbors {
     fn of(around: Surroundings<'_>, options: &Options) -> Result<Neighbors> {
-        let mut edges = Edges::open(around, options)?;
+        let mut edges = Edges::open(around, options, options.direction)?;
         let (mut memory, mut found) = (Memory::default(), Vec::new());
         let read = edges.of(around, options.start.value(), |edge| {
             for value in [edge.node, edge.kind, edge.cost] {

@@ -55,11 +55,13 @@ pub(super) struct Edges {
 }
 
 impl Edges {
+    /// For [`of`](Self::of), in this direction.
+    ///
     /// # Errors
     /// See [`prepare`].
-    pub fn open(around: Surroundings<'_>, options: &Options) -> Result<Edges> {
-        let has_out = options.direction != Direction::In;
-        let has_incoming = options.direction != Direction::Out;
+    pub fn open(around: Surroundings<'_>, options: &Options, direction: Direction) -> Result<Edges> {
+        let has_out = direction != Direction::In;
+        let has_incoming = direction != Direction::Out;
         let mut edges = Edges::without(around, options)?;
         edges.out = has_out.then(|| edges.reader(around, Form::Out)).transpose()?;
         edges.incoming = has_incoming.then(|| edges.reader(around, Form::In)).transpose()?;
@@ -92,7 +94,10 @@ impl Edges {
         let cached = around.shared.graphs.borrow_mut().take(&key);
         let is_current = cached.is_none();
         let plan = match cached {
-            Some(plan) => plan,
+            Some(plan) => {
+                plan.query.take_scanned_rows();
+                plan
+            }
             None => prepare(around.handle, &self.wanted, form, self.choice)?,
         };
         Ok(Reader { form, key, plan: Some(plan), is_current })
@@ -107,6 +112,12 @@ impl Edges {
                 graphs.put(reader.key, plan);
             }
         }
+    }
+
+    /// Rows that SQLite has read in vain, for want of an index, since the last call or the beginning.
+    pub fn take_scanned_rows(&self) -> u64 {
+        let readers = self.out.iter().chain(&self.incoming);
+        readers.flat_map(|reader| &reader.plan).map(|plan| plan.query.take_scanned_rows()).sum()
     }
 
     /// A node that a user named, as the table has it.

@@ -62,7 +62,7 @@ struct Reached {
 impl Walk {
     /// Begins at the start, and goes to the first row.
     pub fn begin(around: Surroundings<'_>, options: Options) -> Result<Walk> {
-        let edges = Edges::open(around, &options)?;
+        let edges = Edges::open(around, &options, options.direction)?;
         let mut reached = Reached::default();
         let start = edges.named(&options.start);
         let (node, _) = reached.nodes.number(&mut reached.memory, start.value())?;

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use edgecask_core::engine::EngineError;
 use edgecask_core::script::{Answer, Tick, Writer};
 use edgecask_core::sql::{
-    Access, Parameter, Rows, SqlConnection, SqlDone, SqlEngine, SqlError, SqlHost, SqlLimits, SqlText,
-    SqlValue,
+    Access, LibraryFunction, Parameter, Rows, SqlConnection, SqlDone, SqlEngine, SqlError, SqlHost,
+    SqlLimits, SqlText, SqlValue,
 };
 use edgecask_sql::Sqlite;
 
@@ -50,6 +50,8 @@ pub struct TestHost {
     pub random: u64,
     /// Answers commands before all others, if it knows them.
     pub commands: Option<Commands>,
+    /// The name of a function of a library, which doubles its argument.
+    pub library: Option<&'static [u8]>,
     /// Another database, with a host of its own.
     pub other: Option<Box<Database>>,
 }
@@ -213,6 +215,20 @@ impl SqlHost for TestHost {
             return answer;
         }
         self.command(arguments, reply)
+    }
+
+    fn library_function(&mut self, name: &[u8]) -> Option<LibraryFunction> {
+        (self.library == Some(name)).then_some(LibraryFunction { is_deterministic: true })
+    }
+
+    fn library_state(&mut self) -> Option<u64> {
+        Some(1)
+    }
+
+    fn call_function(&mut self, _: &[u8], arguments: &[&[u8]], reply: &mut Writer) -> Answer {
+        let number = arguments.first().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
+        reply.integer(2 * number.unwrap_or(0));
+        Answer::Value
     }
 
     fn tick(&mut self) -> Tick {
