@@ -68,8 +68,16 @@ fn an_expression_writes_where_the_statement_may_not() {
     let mut rows = Collected::default();
     // A PRAGMA that is used as a table is prepared while the statement runs.
     let text = "SELECT count(*) FROM graph_walk('edge', 1) WHERE filter = '(SELECT count(*) FROM pragma_optimize) >= 0'";
-    let outcome = database.run_with(text.as_bytes(), &[], Access::ReadOnly, &mut rows);
-    println!("{outcome:?}");
+    let before = database.content();
+    let _ = database.run_with(text.as_bytes(), &[], Access::ReadOnly, &mut rows);
+    assert_eq!(database.content(), before);
+    // A command that it calls is called by a statement that only reads.
+    let text = "SELECT count(*) FROM graph_walk('edge', 1) WHERE filter = 'redis(''SET'', ''k'', ''v'') > 0'";
+    database.host.commands = Some(Box::new(|_, reply| {
+        reply.text(b"ERR refused");
+        Some(edgecask_core::script::Answer::Error)
+    }));
+    assert_eq!(database.answer(text), "ERR ERR refused");
     let text = "SELECT count(*) FROM graph_walk('edge', 1) WHERE filter = '(SELECT count(*) FROM pragma_journal_mode(''off'')) >= 0'";
     assert!(database.run_with(text.as_bytes(), &[], Access::Any, &mut rows).is_err());
     assert_eq!(database.answer("PRAGMA journal_mode"), "memory;");

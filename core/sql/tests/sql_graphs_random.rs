@@ -211,7 +211,7 @@ fn a_path_costs_more_than_in_the_model() {
                     })
                     .collect();
                 assert_eq!(steps.last().map(|step| step.1), costs.get(&target).copied(), "{text}: {found}");
-                assert_eq!(steps.first().is_none_or(|step| *step == (start, 0)), true, "{text}: {found}");
+                assert!(steps.first().is_none_or(|step| *step == (start, 0)), "{text}: {found}");
                 // Each step is an edge that costs as much.
                 for pair in steps.windows(2) {
                     let [(from, before), (to, after)] = pair else { continue };

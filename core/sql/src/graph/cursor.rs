@@ -1,5 +1,7 @@
 //! The rows of a table over a graph.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use edgecask_core::sql::SqlValue;
 use smallvec::SmallVec;
 
@@ -91,9 +93,18 @@ impl Cursor {
         }
     }
 
-    /// The number of the row.
+    /// A number by which SQLite knows a row that it meets twice, for the sides of an OR: with the same arguments it is the same row.
     pub fn rowid(&self) -> i64 {
-        self.count
+        let mut hasher = DefaultHasher::new();
+        for given in &self.given {
+            match given.value() {
+                SqlValue::Null => hasher.write_u8(0),
+                SqlValue::Integer(number) => hasher.write_i64(number),
+                SqlValue::Real(number) => hasher.write_u64(number.to_bits()),
+                SqlValue::Text(bytes) | SqlValue::Blob(bytes) => bytes.hash(&mut hasher),
+            }
+        }
+        hasher.finish().cast_signed().wrapping_add(self.count)
     }
 
     /// Gives a column of the row.
