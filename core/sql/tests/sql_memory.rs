@@ -14,6 +14,7 @@ fn a_connection_that_ran_out_of_memory_is_of_no_use() {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
          INSERT INTO t SELECT i, hex(zeroblob(i % 200)) FROM n",
     );
+    database.must("CREATE VIEW edge AS SELECT id AS source, id % 2000 + 1 AS target FROM t");
     let before = database.content();
     let texts = [
         "SELECT x FROM t ORDER BY x || id",
@@ -22,6 +23,10 @@ fn a_connection_that_ran_out_of_memory_is_of_no_use() {
         "SELECT hex(zeroblob(1000000))",
         "DELETE FROM t; INSERT INTO t SELECT 1, group_concat(hex(zeroblob(1000))) FROM sqlite_schema",
         "VACUUM",
+        "SELECT count(path) FROM graph_walk('edge', 1, 'out', NULL, 0, 200)",
+        "SELECT count(*) FROM graph_walk('edge', 1) WHERE traversal = 'dfs' AND filter = 'source > 0'",
+        "SELECT count(*) FROM graph_path('edge', 1, 2000)",
+        "SELECT count(*) FROM graph_pagerank('edge')",
     ];
     let (mut failures, mut passes) = (0, 0);
     for text in texts {

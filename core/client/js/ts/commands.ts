@@ -1523,6 +1523,72 @@ export interface Commands<Text> {
    */
   ftTagvals(index: Arg, field: Arg): Promise<Text[]>;
   /**
+   * Adds an edge to a graph, and the nodes that it needs, or changes it.
+   *
+   * `GRAPH.ADDEDGE key source type target [WEIGHT weight] [PROPERTIES json]`, since Redis 7.2.4. O(log N), N: edges.
+   */
+  graphAddedge(key: Arg, source: Arg, type: Arg, target: Arg, ...more: Args): Promise<0 | 1>;
+  /**
+   * Adds a node to a graph, or changes it.
+   *
+   * `GRAPH.ADDNODE key node [LABEL label] [PROPERTIES json]`, since Redis 7.2.4. O(log N), N: nodes.
+   */
+  graphAddnode(key: Arg, node: Arg, ...more: Args): Promise<0 | 1>;
+  /**
+   * Removes an edge from a graph.
+   *
+   * `GRAPH.DELEDGE key source type target`, since Redis 7.2.4. O(log N), N: edges.
+   */
+  graphDeledge(key: Arg, source: Arg, type: Arg, target: Arg): Promise<0 | 1>;
+  /**
+   * Removes a node and its edges from a graph, and returns how many nodes and edges that were.
+   *
+   * `GRAPH.DELNODE key node`, since Redis 7.2.4. O(D log N), N: edges, D: edges of the node.
+   */
+  graphDelnode(key: Arg, node: Arg): Promise<number>;
+  /**
+   * Removes a property of a node or an edge.
+   *
+   * `GRAPH.DELPROPERTY key <NODE node | EDGE source type target> path`, since Redis 7.2.4. O(log N), N: nodes or edges.
+   */
+  graphDelproperty(key: Arg, ...more: Args): Promise<0 | 1>;
+  /**
+   * Returns an edge of a graph.
+   *
+   * `GRAPH.GETEDGE key source type target`, since Redis 7.2.4. O(log N), N: edges.
+   */
+  graphGetedge(key: Arg, source: Arg, type: Arg, target: Arg): Promise<MapOf<Text, Reply<Text>> | null>;
+  /**
+   * Returns a node of a graph.
+   *
+   * `GRAPH.GETNODE key node`, since Redis 7.2.4. O(log N), N: nodes.
+   */
+  graphGetnode(key: Arg, node: Arg): Promise<MapOf<Text, Reply<Text>> | null>;
+  /**
+   * Returns the edges of a node.
+   *
+   * `GRAPH.NEIGHBORS key node [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [FILTER expression] [EDGES table] [LIMIT count]`, since Redis 7.2.4. O(log N + D), N: edges, D: edges of the node.
+   */
+  graphNeighbors(key: Arg, node: Arg, ...more: Args): Promise<Reply<Text>[][]>;
+  /**
+   * Returns the cheapest path between two nodes.
+   *
+   * `GRAPH.PATH key source target [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [COST expression] [FILTER expression] [EDGES table]`, since Redis 7.2.4. O(N log N), N: edges nearer than the target.
+   */
+  graphPath(key: Arg, source: Arg, target: Arg, ...more: Args): Promise<Reply<Text>[] | null>;
+  /**
+   * Sets a property of a node or an edge.
+   *
+   * `GRAPH.SETPROPERTY key <NODE node | EDGE source type target> path json`, since Redis 7.2.4. O(log N), N: nodes or edges.
+   */
+  graphSetproperty(key: Arg, ...more: Args): Promise<0 | 1>;
+  /**
+   * Returns the nodes that are reached from a node.
+   *
+   * `GRAPH.WALK key node [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [MINDEPTH depth] [MAXDEPTH depth] [UNIQUE <NODE | EDGE | PATH | NONE>] [ORDER <BFS | DFS>] [FILTER expression] [INCLUDE expression] [PRUNE expression] [EDGES table] [WITHPATHS] [LIMIT count]`, since Redis 7.2.4. O(N), N: edges of the nodes that are reached.
+   */
+  graphWalk(key: Arg, node: Arg, ...more: Args): Promise<Reply<Text>[][]>;
+  /**
    * Lists the subcommands of CLIENT.
    *
    * `CLIENT HELP`, since Redis 5.0.0. O(1).
@@ -2755,6 +2821,17 @@ FT.SUGLEN;k1
 FT.SYNDUMP
 FT.SYNUPDATE
 FT.TAGVALS
+GRAPH.ADDEDGE
+GRAPH.ADDNODE
+GRAPH.DELEDGE
+GRAPH.DELNODE
+GRAPH.DELPROPERTY
+GRAPH.GETEDGE;k1
+GRAPH.GETNODE;k1
+GRAPH.NEIGHBORS;k1
+GRAPH.PATH;k1
+GRAPH.SETPROPERTY
+GRAPH.WALK;k1
 CLIENT HELP
 CLIENT KILL
 CLIENT LIST

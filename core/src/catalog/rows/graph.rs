@@ -1,10 +1,12 @@
 //! Graphs in SQL databases. EdgeCask's own.
 
+use crate::catalog::arguments::Kind;
 use crate::catalog::keys::key;
 use crate::catalog::row::{Row, command};
 
 pub(super) const ROWS: &[Row] = &[
     command("graph.addedge", -5, "key source type target [WEIGHT weight] [PROPERTIES json]")
+        .types(&[("weight", Kind::Double)])
         .since("7.2.4")
         .flags("write denyoom")
         .keys(&[key(1, "RW access update")])
@@ -54,6 +56,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(log N), N: nodes")
         .summary("Returns a node of a graph"),
     command("graph.neighbors", -3, "key node [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [FILTER expression] [EDGES table] [LIMIT count]")
+        .types(&[("numtypes", Kind::Integer)])
         .since("7.2.4")
         .flags("readonly silent_reads")
         .keys(&[key(1, "RO access")])
@@ -61,6 +64,7 @@ pub(super) const ROWS: &[Row] = &[
         .complexity("O(log N + D), N: edges, D: edges of the node")
         .summary("Returns the edges of a node"),
     command("graph.path", -4, "key source target [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [COST expression] [FILTER expression] [EDGES table]")
+        .types(&[("numtypes", Kind::Integer)])
         .since("7.2.4")
         .flags("readonly silent_reads")
         .keys(&[key(1, "RO access")])
@@ -74,7 +78,8 @@ pub(super) const ROWS: &[Row] = &[
         .reply("bool")
         .complexity("O(log N), N: nodes or edges")
         .summary("Sets a property of a node or an edge"),
-    command("graph.walk", -3, "key start [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [MINDEPTH depth] [MAXDEPTH depth] [UNIQUE <NODE | EDGE | PATH | NONE>] [ORDER <BFS | DFS>] [FILTER expression] [INCLUDE expression] [PRUNE expression] [EDGES table] [WITHPATHS] [LIMIT count]")
+    command("graph.walk", -3, "key node [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [MINDEPTH depth] [MAXDEPTH depth] [UNIQUE <NODE | EDGE | PATH | NONE>] [ORDER <BFS | DFS>] [FILTER expression] [INCLUDE expression] [PRUNE expression] [EDGES table] [WITHPATHS] [LIMIT count]")
+        .types(&[("numtypes", Kind::Integer), ("depth", Kind::Integer)])
         .since("7.2.4")
         .flags("readonly silent_reads")
         .keys(&[key(1, "RO access")])

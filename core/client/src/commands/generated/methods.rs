@@ -2986,6 +2986,168 @@ pub trait Commands: crate::commands::Begin {
         self.begin(words)
     }
 
+    /// Adds an edge to a graph, and the nodes that it needs, or changes it.
+    ///
+    /// `GRAPH.ADDEDGE key source type target [WEIGHT weight] [PROPERTIES json]`, since Redis 7.2.4. O(log N), N: edges.
+    fn graph_addedge(
+        self,
+        key: impl ToArg,
+        source: impl ToArg,
+        type_: impl ToArg,
+        target: impl ToArg,
+    ) -> Request<Self, options::GraphAddedge, bool> {
+        let mut words = Words::new("GRAPH.ADDEDGE");
+        words.arg(&key);
+        words.arg(&source);
+        words.arg(&type_);
+        words.arg(&target);
+        self.begin(words)
+    }
+
+    /// Adds a node to a graph, or changes it.
+    ///
+    /// `GRAPH.ADDNODE key node [LABEL label] [PROPERTIES json]`, since Redis 7.2.4. O(log N), N: nodes.
+    fn graph_addnode(self, key: impl ToArg, node: impl ToArg) -> Request<Self, options::GraphAddnode, bool> {
+        let mut words = Words::new("GRAPH.ADDNODE");
+        words.arg(&key);
+        words.arg(&node);
+        self.begin(words)
+    }
+
+    /// Removes an edge from a graph.
+    ///
+    /// `GRAPH.DELEDGE key source type target`, since Redis 7.2.4. O(log N), N: edges.
+    fn graph_deledge(
+        self,
+        key: impl ToArg,
+        source: impl ToArg,
+        type_: impl ToArg,
+        target: impl ToArg,
+    ) -> Request<Self, options::GraphDeledge, bool> {
+        let mut words = Words::new("GRAPH.DELEDGE");
+        words.arg(&key);
+        words.arg(&source);
+        words.arg(&type_);
+        words.arg(&target);
+        self.begin(words)
+    }
+
+    /// Removes a node and its edges from a graph, and returns how many nodes and edges that were.
+    ///
+    /// `GRAPH.DELNODE key node`, since Redis 7.2.4. O(D log N), N: edges, D: edges of the node.
+    fn graph_delnode(self, key: impl ToArg, node: impl ToArg) -> Request<Self, options::GraphDelnode, i64> {
+        let mut words = Words::new("GRAPH.DELNODE");
+        words.arg(&key);
+        words.arg(&node);
+        self.begin(words)
+    }
+
+    /// Removes a property of a node or an edge.
+    ///
+    /// `GRAPH.DELPROPERTY key <NODE node | EDGE source type target> path`, since Redis 7.2.4. O(log N), N: nodes or edges.
+    fn graph_delproperty(
+        self,
+        key: impl ToArg,
+        node_source_type_target: impl ToArgs,
+        path: impl ToArg,
+    ) -> Request<Self, options::GraphDelproperty, bool> {
+        let mut words = Words::new("GRAPH.DELPROPERTY");
+        words.arg(&key);
+        words.args(&node_source_type_target);
+        words.arg(&path);
+        self.begin(words)
+    }
+
+    /// Returns an edge of a graph.
+    ///
+    /// `GRAPH.GETEDGE key source type target`, since Redis 7.2.4. O(log N), N: edges.
+    fn graph_getedge(
+        self,
+        key: impl ToArg,
+        source: impl ToArg,
+        type_: impl ToArg,
+        target: impl ToArg,
+    ) -> Request<Self, options::GraphGetedge, Value> {
+        let mut words = Words::new("GRAPH.GETEDGE");
+        words.arg(&key);
+        words.arg(&source);
+        words.arg(&type_);
+        words.arg(&target);
+        self.begin(words)
+    }
+
+    /// Returns a node of a graph.
+    ///
+    /// `GRAPH.GETNODE key node`, since Redis 7.2.4. O(log N), N: nodes.
+    fn graph_getnode(self, key: impl ToArg, node: impl ToArg) -> Request<Self, options::GraphGetnode, Value> {
+        let mut words = Words::new("GRAPH.GETNODE");
+        words.arg(&key);
+        words.arg(&node);
+        self.begin(words)
+    }
+
+    /// Returns the edges of a node.
+    ///
+    /// `GRAPH.NEIGHBORS key node [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [FILTER expression] [EDGES table] [LIMIT count]`, since Redis 7.2.4. O(log N + D), N: edges, D: edges of the node.
+    fn graph_neighbors(
+        self,
+        key: impl ToArg,
+        node: impl ToArg,
+    ) -> Request<Self, options::GraphNeighbors, Vec<Vec<Value>>> {
+        let mut words = Words::new("GRAPH.NEIGHBORS");
+        words.arg(&key);
+        words.arg(&node);
+        self.begin(words)
+    }
+
+    /// Returns the cheapest path between two nodes.
+    ///
+    /// `GRAPH.PATH key source target [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [COST expression] [FILTER expression] [EDGES table]`, since Redis 7.2.4. O(N log N), N: edges nearer than the target.
+    fn graph_path(
+        self,
+        key: impl ToArg,
+        source: impl ToArg,
+        target: impl ToArg,
+    ) -> Request<Self, options::GraphPath, Value> {
+        let mut words = Words::new("GRAPH.PATH");
+        words.arg(&key);
+        words.arg(&source);
+        words.arg(&target);
+        self.begin(words)
+    }
+
+    /// Sets a property of a node or an edge.
+    ///
+    /// `GRAPH.SETPROPERTY key <NODE node | EDGE source type target> path json`, since Redis 7.2.4. O(log N), N: nodes or edges.
+    fn graph_setproperty(
+        self,
+        key: impl ToArg,
+        node_source_type_target: impl ToArgs,
+        path: impl ToArg,
+        json: impl ToArg,
+    ) -> Request<Self, options::GraphSetproperty, bool> {
+        let mut words = Words::new("GRAPH.SETPROPERTY");
+        words.arg(&key);
+        words.args(&node_source_type_target);
+        words.arg(&path);
+        words.arg(&json);
+        self.begin(words)
+    }
+
+    /// Returns the nodes that are reached from a node.
+    ///
+    /// `GRAPH.WALK key node [DIRECTION <OUT | IN | BOTH>] [TYPES numtypes type [type ...]] [MINDEPTH depth] [MAXDEPTH depth] [UNIQUE <NODE | EDGE | PATH | NONE>] [ORDER <BFS | DFS>] [FILTER expression] [INCLUDE expression] [PRUNE expression] [EDGES table] [WITHPATHS] [LIMIT count]`, since Redis 7.2.4. O(N), N: edges of the nodes that are reached.
+    fn graph_walk(
+        self,
+        key: impl ToArg,
+        node: impl ToArg,
+    ) -> Request<Self, options::GraphWalk, Vec<Vec<Value>>> {
+        let mut words = Words::new("GRAPH.WALK");
+        words.arg(&key);
+        words.arg(&node);
+        self.begin(words)
+    }
+
     /// Lists the subcommands of CLIENT.
     ///
     /// `CLIENT HELP`, since Redis 5.0.0. O(1).

@@ -3198,6 +3198,270 @@ impl<On, R> Request<On, FtSynupdate, R> {
 #[derive(Clone, Copy, Debug)]
 pub enum FtTagvals {}
 
+/// A request of GRAPH.ADDEDGE.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphAddedge {}
+
+impl<On, R> Request<On, GraphAddedge, R> {
+    /// `WEIGHT weight`
+    pub fn weight(self, weight: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"WEIGHT");
+            words.arg(&weight);
+        })
+    }
+
+    /// `PROPERTIES json`
+    pub fn properties(self, json: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"PROPERTIES");
+            words.arg(&json);
+        })
+    }
+}
+
+/// A request of GRAPH.ADDNODE.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphAddnode {}
+
+impl<On, R> Request<On, GraphAddnode, R> {
+    /// `LABEL label`
+    pub fn label(self, label: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"LABEL");
+            words.arg(&label);
+        })
+    }
+
+    /// `PROPERTIES json`
+    pub fn properties(self, json: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"PROPERTIES");
+            words.arg(&json);
+        })
+    }
+}
+
+/// A request of GRAPH.DELEDGE.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphDeledge {}
+
+/// A request of GRAPH.DELNODE.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphDelnode {}
+
+/// A request of GRAPH.DELPROPERTY.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphDelproperty {}
+
+/// A request of GRAPH.GETEDGE.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphGetedge {}
+
+/// A request of GRAPH.GETNODE.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphGetnode {}
+
+/// A request of GRAPH.NEIGHBORS.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphNeighbors {}
+
+impl<On, R> Request<On, GraphNeighbors, R> {
+    /// `DIRECTION direction`
+    pub fn direction(self, direction: OutOrInOrBoth) -> Self {
+        self.with_option(|words| {
+            words.push(b"DIRECTION");
+            words.arg(direction.word());
+        })
+    }
+
+    /// `TYPES numtypes type_s`
+    pub fn types(self, numtypes: i64, type_s: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.push(b"TYPES");
+            words.push_integer(numtypes);
+            words.args(&type_s);
+        })
+    }
+
+    /// `FILTER expression`
+    pub fn filter(self, expression: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"FILTER");
+            words.arg(&expression);
+        })
+    }
+
+    /// `EDGES table`
+    pub fn edges(self, table: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"EDGES");
+            words.arg(&table);
+        })
+    }
+
+    /// `LIMIT count`
+    pub fn limit(self, count: i64) -> Self {
+        self.with_option(|words| {
+            words.push(b"LIMIT");
+            words.push_integer(count);
+        })
+    }
+}
+
+/// A request of GRAPH.PATH.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphPath {}
+
+impl<On, R> Request<On, GraphPath, R> {
+    /// `DIRECTION direction`
+    pub fn direction(self, direction: OutOrInOrBoth) -> Self {
+        self.with_option(|words| {
+            words.push(b"DIRECTION");
+            words.arg(direction.word());
+        })
+    }
+
+    /// `TYPES numtypes type_s`
+    pub fn types(self, numtypes: i64, type_s: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.push(b"TYPES");
+            words.push_integer(numtypes);
+            words.args(&type_s);
+        })
+    }
+
+    /// `COST expression`
+    pub fn cost(self, expression: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"COST");
+            words.arg(&expression);
+        })
+    }
+
+    /// `FILTER expression`
+    pub fn filter(self, expression: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"FILTER");
+            words.arg(&expression);
+        })
+    }
+
+    /// `EDGES table`
+    pub fn edges(self, table: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"EDGES");
+            words.arg(&table);
+        })
+    }
+}
+
+/// A request of GRAPH.SETPROPERTY.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphSetproperty {}
+
+/// A request of GRAPH.WALK.
+#[derive(Clone, Copy, Debug)]
+pub enum GraphWalk {}
+
+impl<On, R> Request<On, GraphWalk, R> {
+    /// `DIRECTION direction`
+    pub fn direction(self, direction: OutOrInOrBoth) -> Self {
+        self.with_option(|words| {
+            words.push(b"DIRECTION");
+            words.arg(direction.word());
+        })
+    }
+
+    /// `TYPES numtypes type_s`
+    pub fn types(self, numtypes: i64, type_s: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.push(b"TYPES");
+            words.push_integer(numtypes);
+            words.args(&type_s);
+        })
+    }
+
+    /// `MINDEPTH depth`
+    pub fn mindepth(self, depth: i64) -> Self {
+        self.with_option(|words| {
+            words.push(b"MINDEPTH");
+            words.push_integer(depth);
+        })
+    }
+
+    /// `MAXDEPTH depth`
+    pub fn maxdepth(self, depth: i64) -> Self {
+        self.with_option(|words| {
+            words.push(b"MAXDEPTH");
+            words.push_integer(depth);
+        })
+    }
+
+    /// `UNIQUE unique`
+    pub fn unique(self, unique: NodeOrEdgeOrPathOrNone) -> Self {
+        self.with_option(|words| {
+            words.push(b"UNIQUE");
+            words.arg(unique.word());
+        })
+    }
+
+    /// `ORDER order`
+    pub fn order(self, order: BfsOrDfs) -> Self {
+        self.with_option(|words| {
+            words.push(b"ORDER");
+            words.arg(order.word());
+        })
+    }
+
+    /// `FILTER expression`
+    pub fn filter(self, expression: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"FILTER");
+            words.arg(&expression);
+        })
+    }
+
+    /// `INCLUDE expression`
+    pub fn include(self, expression: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"INCLUDE");
+            words.arg(&expression);
+        })
+    }
+
+    /// `PRUNE expression`
+    pub fn prune(self, expression: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"PRUNE");
+            words.arg(&expression);
+        })
+    }
+
+    /// `EDGES table`
+    pub fn edges(self, table: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"EDGES");
+            words.arg(&table);
+        })
+    }
+
+    /// `WITHPATHS`
+    pub fn withpaths(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"WITHPATHS");
+        })
+    }
+
+    /// `LIMIT count`
+    pub fn limit(self, count: i64) -> Self {
+        self.with_option(|words| {
+            words.push(b"LIMIT");
+            words.push_integer(count);
+        })
+    }
+}
+
 /// A request of CLIENT HELP.
 #[derive(Clone, Copy, Debug)]
 pub enum ClientHelp {}

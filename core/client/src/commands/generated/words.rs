@@ -44,6 +44,24 @@ impl BeforeOrAfter {
     }
 }
 
+/// One of `BFS`, `DFS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BfsOrDfs {
+    /// `BFS`
+    Bfs,
+    /// `DFS`
+    Dfs,
+}
+
+impl BfsOrDfs {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Bfs => "BFS",
+            Self::Dfs => "DFS",
+        }
+    }
+}
+
 /// One of `INCLUDE`, `EXCLUDE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IncludeOrExclude {
@@ -122,6 +140,30 @@ impl MinOrMax {
     }
 }
 
+/// One of `NODE`, `EDGE`, `PATH`, `NONE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeOrEdgeOrPathOrNone {
+    /// `NODE`
+    Node,
+    /// `EDGE`
+    Edge,
+    /// `PATH`
+    Path,
+    /// `NONE`
+    None,
+}
+
+impl NodeOrEdgeOrPathOrNone {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Node => "NODE",
+            Self::Edge => "EDGE",
+            Self::Path => "PATH",
+            Self::None => "NONE",
+        }
+    }
+}
+
 /// One of `NORMAL`, `MASTER`, `REPLICA`, `PUBSUB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormalOrMasterOrReplicaOrPubsub {
@@ -181,6 +223,27 @@ impl OnOrOffOrSkip {
             Self::On => "ON",
             Self::Off => "OFF",
             Self::Skip => "SKIP",
+        }
+    }
+}
+
+/// One of `OUT`, `IN`, `BOTH`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutOrInOrBoth {
+    /// `OUT`
+    Out,
+    /// `IN`
+    In,
+    /// `BOTH`
+    Both,
+}
+
+impl OutOrInOrBoth {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Out => "OUT",
+            Self::In => "IN",
+            Self::Both => "BOTH",
         }
     }
 }
