@@ -1523,6 +1523,150 @@ export interface Commands<Text> {
    */
   ftTagvals(index: Arg, field: Arg): Promise<Text[]>;
   /**
+   * Appends values to arrays.
+   *
+   * `JSON.ARRAPPEND key path value [value ...]`, since Redis 1.0.0. O(N log M), N: values, M: elements; with a path that finds several arrays, for each of them.
+   */
+  jsonArrappend(key: Arg, path: Arg, ...values: Args): Promise<Reply<Text>>;
+  /**
+   * Finds a value in arrays.
+   *
+   * `JSON.ARRINDEX key path value [start [stop]]`, since Redis 1.0.0. O(N), N: elements.
+   */
+  jsonArrindex(key: Arg, path: Arg, value: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Inserts values into arrays.
+   *
+   * `JSON.ARRINSERT key path index value [value ...]`, since Redis 1.0.0. O(N log M), N: values, M: elements.
+   */
+  jsonArrinsert(key: Arg, path: Arg, index: Arg, ...values: Args): Promise<Reply<Text>>;
+  /**
+   * Returns the lengths of arrays.
+   *
+   * `JSON.ARRLEN key [path]`, since Redis 1.0.0. O(log N), N: elements.
+   */
+  jsonArrlen(key: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Takes an element out of arrays.
+   *
+   * `JSON.ARRPOP key [path [index]]`, since Redis 1.0.0. O(log N), N: elements.
+   */
+  jsonArrpop(key: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Keeps a part of arrays.
+   *
+   * `JSON.ARRTRIM key path start stop`, since Redis 1.0.0. O(N), N: elements that go.
+   */
+  jsonArrtrim(key: Arg, path: Arg, start: Arg, stop: Arg): Promise<Reply<Text>>;
+  /**
+   * Empties arrays and objects, and sets numbers to 0.
+   *
+   * `JSON.CLEAR key [path]`, since Redis 2.0.0. O(N), N: values that go.
+   */
+  jsonClear(key: Arg, ...more: Args): Promise<number>;
+  /**
+   * Removes values from a document, or the document.
+   *
+   * `JSON.DEL key [path]`, since Redis 1.0.0. O(N), N: values that go.
+   */
+  jsonDel(key: Arg, ...more: Args): Promise<number>;
+  /**
+   * Does what JSON.DEL does.
+   *
+   * `JSON.FORGET key [path]`, since Redis 1.0.0. O(N), N: values that go.
+   */
+  jsonForget(key: Arg, ...more: Args): Promise<number>;
+  /**
+   * Returns parts of a document as text.
+   *
+   * `JSON.GET key [INDENT indent] [NEWLINE newline] [SPACE space] [path [path ...]]`, since Redis 1.0.0. O(N), N: values that are looked at and returned.
+   */
+  jsonGet(key: Arg, ...more: Args): Promise<Text | null>;
+  /**
+   * Changes values by a patch (RFC 7396).
+   *
+   * `JSON.MERGE key path value`, since Redis 2.6.0. O(N), N: values of the patch.
+   */
+  jsonMerge(key: Arg, path: Arg, value: Arg): Promise<'OK'>;
+  /**
+   * Returns a part of each of several documents.
+   *
+   * `JSON.MGET key [key ...] path`, since Redis 1.0.0. O(N), N: values that are looked at and returned.
+   */
+  jsonMget(...more: Args): Promise<(Text | null)[]>;
+  /**
+   * Sets values of several documents at once.
+   *
+   * `JSON.MSET key path value [key path value ...]`, since Redis 2.6.0. O(N), N: values.
+   */
+  jsonMset(...more: Args): Promise<'OK'>;
+  /**
+   * Adds a number to numbers.
+   *
+   * `JSON.NUMINCRBY key path value`, since Redis 1.0.0. O(log N), N: values of the document.
+   */
+  jsonNumincrby(key: Arg, path: Arg, value: Arg): Promise<Reply<Text>>;
+  /**
+   * Multiplies numbers by a number.
+   *
+   * `JSON.NUMMULTBY key path value`, since Redis 1.0.0. O(log N), N: values of the document.
+   */
+  jsonNummultby(key: Arg, path: Arg, value: Arg): Promise<Reply<Text>>;
+  /**
+   * Returns the names of the members of objects.
+   *
+   * `JSON.OBJKEYS key [path]`, since Redis 1.0.0. O(N), N: members.
+   */
+  jsonObjkeys(key: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Returns how many members objects have.
+   *
+   * `JSON.OBJLEN key [path]`, since Redis 1.0.0. O(log N), N: members.
+   */
+  jsonObjlen(key: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Returns values as values of the protocol.
+   *
+   * `JSON.RESP key [path]`, since Redis 1.0.0. O(N), N: values.
+   */
+  jsonResp(key: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Sets values of a document.
+   *
+   * `JSON.SET key path value [NX | XX]`, since Redis 1.0.0. O(N), N: values that come and go.
+   */
+  jsonSet(key: Arg, path: Arg, value: Arg, ...more: Args): Promise<'OK' | null>;
+  /**
+   * Appends to strings.
+   *
+   * `JSON.STRAPPEND key [path] value`, since Redis 1.0.0. O(N), N: bytes of the string.
+   */
+  jsonStrappend(key: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Returns the lengths of strings.
+   *
+   * `JSON.STRLEN key [path]`, since Redis 1.0.0. O(N), N: bytes of the string.
+   */
+  jsonStrlen(key: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Makes true of false, and false of true.
+   *
+   * `JSON.TOGGLE key path`, since Redis 2.0.0. O(log N), N: values of the document.
+   */
+  jsonToggle(key: Arg, path: Arg): Promise<Reply<Text>>;
+  /**
+   * Returns the types of values.
+   *
+   * `JSON.TYPE key [path]`, since Redis 1.0.0. O(log N), N: values of the document.
+   */
+  jsonType(key: Arg, ...more: Args): Promise<Reply<Text>>;
+  /**
+   * Checks a document against a JSON Schema, which is a document as well; of EdgeCask.
+   *
+   * `JSON.VALIDATE key schema`, since Redis 8.0.0. O(N), N: values of both documents.
+   */
+  jsonValidate(key: Arg, schema: Arg): Promise<'OK'>;
+  /**
    * Adds an edge to a graph, and the nodes that it needs, or changes it.
    *
    * `GRAPH.ADDEDGE key source type target [WEIGHT weight] [PROPERTIES json]`, since Redis 7.2.4. O(log N), N: edges.
@@ -2414,6 +2558,18 @@ export interface Commands<Text> {
    * `FT.CURSOR READ index cursor-id [COUNT count]`, since Redis 7.2.4. O(N), N: rows.
    */
   ftCursorRead(index: Arg, cursorId: Arg, ...more: Args): Promise<[Reply<Text>, number]>;
+  /**
+   * Lists the subcommands of JSON.DEBUG.
+   *
+   * `JSON.DEBUG HELP`, since Redis 1.0.0. O(1).
+   */
+  jsonDebugHelp(): Promise<string[]>;
+  /**
+   * Returns the bytes that values take in the store.
+   *
+   * `JSON.DEBUG MEMORY key [path]`, since Redis 1.0.0. O(N), N: values.
+   */
+  jsonDebugMemory(key: Arg, ...more: Args): Promise<Reply<Text>>;
 }
 
 /** Commands that change or need the state of a connection: methods of one that its owner has alone. */
@@ -2821,6 +2977,30 @@ FT.SUGLEN;k1
 FT.SYNDUMP
 FT.SYNUPDATE
 FT.TAGVALS
+JSON.ARRAPPEND
+JSON.ARRINDEX;k1
+JSON.ARRINSERT
+JSON.ARRLEN;k1
+JSON.ARRPOP
+JSON.ARRTRIM
+JSON.CLEAR
+JSON.DEL
+JSON.FORGET
+JSON.GET;k1
+JSON.MERGE
+JSON.MGET
+JSON.MSET
+JSON.NUMINCRBY
+JSON.NUMMULTBY
+JSON.OBJKEYS;k1
+JSON.OBJLEN;k1
+JSON.RESP;k1
+JSON.SET
+JSON.STRAPPEND
+JSON.STRLEN;k1
+JSON.TOGGLE
+JSON.TYPE;k1
+JSON.VALIDATE
 GRAPH.ADDEDGE
 GRAPH.ADDNODE
 GRAPH.DELEDGE
@@ -2968,7 +3148,9 @@ FT.CONFIG GET
 FT.CONFIG HELP
 FT.CONFIG SET
 FT.CURSOR DEL
-FT.CURSOR READ`;
+FT.CURSOR READ
+JSON.DEBUG HELP
+JSON.DEBUG MEMORY;k2`;
 export const CONNECTION_COMMANDS = `AUTH
 HELLO
 QUIT

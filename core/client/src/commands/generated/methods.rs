@@ -2986,6 +2986,302 @@ pub trait Commands: crate::commands::Begin {
         self.begin(words)
     }
 
+    /// Appends values to arrays.
+    ///
+    /// `JSON.ARRAPPEND key path value [value ...]`, since Redis 1.0.0. O(N log M), N: values, M: elements; with a path that finds several arrays, for each of them.
+    fn json_arrappend(
+        self,
+        key: impl ToArg,
+        path: impl ToArg,
+        values: impl ToArgs,
+    ) -> Request<Self, options::JsonArrappend, Value> {
+        let mut words = Words::new("JSON.ARRAPPEND");
+        words.arg(&key);
+        words.arg(&path);
+        words.args(&values);
+        self.begin(words)
+    }
+
+    /// Finds a value in arrays.
+    ///
+    /// `JSON.ARRINDEX key path value [start [stop]]`, since Redis 1.0.0. O(N), N: elements.
+    fn json_arrindex(
+        self,
+        key: impl ToArg,
+        path: impl ToArg,
+        value: impl ToArg,
+    ) -> Request<Self, options::JsonArrindex, Value> {
+        let mut words = Words::new("JSON.ARRINDEX");
+        words.arg(&key);
+        words.arg(&path);
+        words.arg(&value);
+        self.begin(words)
+    }
+
+    /// Inserts values into arrays.
+    ///
+    /// `JSON.ARRINSERT key path index value [value ...]`, since Redis 1.0.0. O(N log M), N: values, M: elements.
+    fn json_arrinsert(
+        self,
+        key: impl ToArg,
+        path: impl ToArg,
+        index: i64,
+        values: impl ToArgs,
+    ) -> Request<Self, options::JsonArrinsert, Value> {
+        let mut words = Words::new("JSON.ARRINSERT");
+        words.arg(&key);
+        words.arg(&path);
+        words.push_integer(index);
+        words.args(&values);
+        self.begin(words)
+    }
+
+    /// Returns the lengths of arrays.
+    ///
+    /// `JSON.ARRLEN key [path]`, since Redis 1.0.0. O(log N), N: elements.
+    fn json_arrlen(self, key: impl ToArg) -> Request<Self, options::JsonArrlen, Value> {
+        let mut words = Words::new("JSON.ARRLEN");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Takes an element out of arrays.
+    ///
+    /// `JSON.ARRPOP key [path [index]]`, since Redis 1.0.0. O(log N), N: elements.
+    fn json_arrpop(self, key: impl ToArg) -> Request<Self, options::JsonArrpop, Value> {
+        let mut words = Words::new("JSON.ARRPOP");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Keeps a part of arrays.
+    ///
+    /// `JSON.ARRTRIM key path start stop`, since Redis 1.0.0. O(N), N: elements that go.
+    fn json_arrtrim(
+        self,
+        key: impl ToArg,
+        path: impl ToArg,
+        start: i64,
+        stop: i64,
+    ) -> Request<Self, options::JsonArrtrim, Value> {
+        let mut words = Words::new("JSON.ARRTRIM");
+        words.arg(&key);
+        words.arg(&path);
+        words.push_integer(start);
+        words.push_integer(stop);
+        self.begin(words)
+    }
+
+    /// Empties arrays and objects, and sets numbers to 0.
+    ///
+    /// `JSON.CLEAR key [path]`, since Redis 2.0.0. O(N), N: values that go.
+    fn json_clear(self, key: impl ToArg) -> Request<Self, options::JsonClear, i64> {
+        let mut words = Words::new("JSON.CLEAR");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Removes values from a document, or the document.
+    ///
+    /// `JSON.DEL key [path]`, since Redis 1.0.0. O(N), N: values that go.
+    fn json_del(self, key: impl ToArg) -> Request<Self, options::JsonDel, i64> {
+        let mut words = Words::new("JSON.DEL");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Does what JSON.DEL does.
+    ///
+    /// `JSON.FORGET key [path]`, since Redis 1.0.0. O(N), N: values that go.
+    fn json_forget(self, key: impl ToArg) -> Request<Self, options::JsonForget, i64> {
+        let mut words = Words::new("JSON.FORGET");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Returns parts of a document as text.
+    ///
+    /// `JSON.GET key [INDENT indent] [NEWLINE newline] [SPACE space] [path [path ...]]`, since Redis 1.0.0. O(N), N: values that are looked at and returned.
+    fn json_get(self, key: impl ToArg) -> Request<Self, options::JsonGet, Option<Vec<u8>>> {
+        let mut words = Words::new("JSON.GET");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Changes values by a patch (RFC 7396).
+    ///
+    /// `JSON.MERGE key path value`, since Redis 2.6.0. O(N), N: values of the patch.
+    fn json_merge(
+        self,
+        key: impl ToArg,
+        path: impl ToArg,
+        value: impl ToArg,
+    ) -> Request<Self, options::JsonMerge, ()> {
+        let mut words = Words::new("JSON.MERGE");
+        words.arg(&key);
+        words.arg(&path);
+        words.arg(&value);
+        self.begin(words)
+    }
+
+    /// Returns a part of each of several documents.
+    ///
+    /// `JSON.MGET key [key ...] path`, since Redis 1.0.0. O(N), N: values that are looked at and returned.
+    fn json_mget(
+        self,
+        keys: impl ToArgs,
+        path: impl ToArg,
+    ) -> Request<Self, options::JsonMget, Vec<Option<Vec<u8>>>> {
+        let mut words = Words::new("JSON.MGET");
+        words.args(&keys);
+        words.arg(&path);
+        self.begin(words)
+    }
+
+    /// Sets values of several documents at once.
+    ///
+    /// `JSON.MSET key path value [key path value ...]`, since Redis 2.6.0. O(N), N: values.
+    fn json_mset(
+        self,
+        keys: impl IntoIterator<Item = (impl ToArg, impl ToArg, impl ToArg)>,
+    ) -> Request<Self, options::JsonMset, ()> {
+        let mut words = Words::new("JSON.MSET");
+        for item in keys {
+            words.arg(&item.0);
+            words.arg(&item.1);
+            words.arg(&item.2);
+        }
+        self.begin(words)
+    }
+
+    /// Adds a number to numbers.
+    ///
+    /// `JSON.NUMINCRBY key path value`, since Redis 1.0.0. O(log N), N: values of the document.
+    fn json_numincrby(
+        self,
+        key: impl ToArg,
+        path: impl ToArg,
+        value: impl ToArg,
+    ) -> Request<Self, options::JsonNumincrby, Value> {
+        let mut words = Words::new("JSON.NUMINCRBY");
+        words.arg(&key);
+        words.arg(&path);
+        words.arg(&value);
+        self.begin(words)
+    }
+
+    /// Multiplies numbers by a number.
+    ///
+    /// `JSON.NUMMULTBY key path value`, since Redis 1.0.0. O(log N), N: values of the document.
+    fn json_nummultby(
+        self,
+        key: impl ToArg,
+        path: impl ToArg,
+        value: impl ToArg,
+    ) -> Request<Self, options::JsonNummultby, Value> {
+        let mut words = Words::new("JSON.NUMMULTBY");
+        words.arg(&key);
+        words.arg(&path);
+        words.arg(&value);
+        self.begin(words)
+    }
+
+    /// Returns the names of the members of objects.
+    ///
+    /// `JSON.OBJKEYS key [path]`, since Redis 1.0.0. O(N), N: members.
+    fn json_objkeys(self, key: impl ToArg) -> Request<Self, options::JsonObjkeys, Value> {
+        let mut words = Words::new("JSON.OBJKEYS");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Returns how many members objects have.
+    ///
+    /// `JSON.OBJLEN key [path]`, since Redis 1.0.0. O(log N), N: members.
+    fn json_objlen(self, key: impl ToArg) -> Request<Self, options::JsonObjlen, Value> {
+        let mut words = Words::new("JSON.OBJLEN");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Returns values as values of the protocol.
+    ///
+    /// `JSON.RESP key [path]`, since Redis 1.0.0. O(N), N: values.
+    fn json_resp(self, key: impl ToArg) -> Request<Self, options::JsonResp, Value> {
+        let mut words = Words::new("JSON.RESP");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Sets values of a document.
+    ///
+    /// `JSON.SET key path value [NX | XX]`, since Redis 1.0.0. O(N), N: values that come and go.
+    fn json_set(
+        self,
+        key: impl ToArg,
+        path: impl ToArg,
+        value: impl ToArg,
+    ) -> Request<Self, options::JsonSet, bool> {
+        let mut words = Words::new("JSON.SET");
+        words.arg(&key);
+        words.arg(&path);
+        words.arg(&value);
+        self.begin(words)
+    }
+
+    /// Appends to strings.
+    ///
+    /// `JSON.STRAPPEND key [path] value`, since Redis 1.0.0. O(N), N: bytes of the string.
+    fn json_strappend(
+        self,
+        key: impl ToArg,
+        value: impl ToArg,
+    ) -> Request<Self, options::JsonStrappend, Value> {
+        let mut words = Words::new("JSON.STRAPPEND");
+        words.arg(&key);
+        let mark = words.mark();
+        words.arg(&value);
+        self.begin(words).marked(mark)
+    }
+
+    /// Returns the lengths of strings.
+    ///
+    /// `JSON.STRLEN key [path]`, since Redis 1.0.0. O(N), N: bytes of the string.
+    fn json_strlen(self, key: impl ToArg) -> Request<Self, options::JsonStrlen, Value> {
+        let mut words = Words::new("JSON.STRLEN");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Makes true of false, and false of true.
+    ///
+    /// `JSON.TOGGLE key path`, since Redis 2.0.0. O(log N), N: values of the document.
+    fn json_toggle(self, key: impl ToArg, path: impl ToArg) -> Request<Self, options::JsonToggle, Value> {
+        let mut words = Words::new("JSON.TOGGLE");
+        words.arg(&key);
+        words.arg(&path);
+        self.begin(words)
+    }
+
+    /// Returns the types of values.
+    ///
+    /// `JSON.TYPE key [path]`, since Redis 1.0.0. O(log N), N: values of the document.
+    fn json_type(self, key: impl ToArg) -> Request<Self, options::JsonType, Value> {
+        let mut words = Words::new("JSON.TYPE");
+        words.arg(&key);
+        self.begin(words)
+    }
+
+    /// Checks a document against a JSON Schema, which is a document as well; of EdgeCask.
+    ///
+    /// `JSON.VALIDATE key schema`, since Redis 8.0.0. O(N), N: values of both documents.
+    fn json_validate(self, key: impl ToArg, schema: impl ToArg) -> Request<Self, options::JsonValidate, ()> {
+        let mut words = Words::new("JSON.VALIDATE");
+        words.arg(&key);
+        words.arg(&schema);
+        self.begin(words)
+    }
+
     /// Adds an edge to a graph, and the nodes that it needs, or changes it.
     ///
     /// `GRAPH.ADDEDGE key source type target [WEIGHT weight] [PROPERTIES json]`, since Redis 7.2.4. O(log N), N: edges.
@@ -4453,6 +4749,23 @@ pub trait Commands: crate::commands::Begin {
         let mut words = Words::new("FT.CURSOR READ");
         words.arg(&index);
         words.push_integer(cursor_id);
+        self.begin(words)
+    }
+
+    /// Lists the subcommands of JSON.DEBUG.
+    ///
+    /// `JSON.DEBUG HELP`, since Redis 1.0.0. O(1).
+    fn json_debug_help(self) -> Request<Self, options::JsonDebugHelp, Vec<String>> {
+        let words = Words::new("JSON.DEBUG HELP");
+        self.begin(words)
+    }
+
+    /// Returns the bytes that values take in the store.
+    ///
+    /// `JSON.DEBUG MEMORY key [path]`, since Redis 1.0.0. O(N), N: values.
+    fn json_debug_memory(self, key: impl ToArg) -> Request<Self, options::JsonDebugMemory, Value> {
+        let mut words = Words::new("JSON.DEBUG MEMORY");
+        words.arg(&key);
         self.begin(words)
     }
 }

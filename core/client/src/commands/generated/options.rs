@@ -3198,6 +3198,273 @@ impl<On, R> Request<On, FtSynupdate, R> {
 #[derive(Clone, Copy, Debug)]
 pub enum FtTagvals {}
 
+/// A request of JSON.ARRAPPEND.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonArrappend {}
+
+/// A request of JSON.ARRINDEX.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonArrindex {}
+
+impl<On, R> Request<On, JsonArrindex, R> {
+    /// `start`
+    pub fn start(self, start: i64) -> Self {
+        self.with_option(|words| {
+            words.push_integer(start);
+        })
+    }
+
+    /// `stop`
+    pub fn stop(self, stop: i64) -> Self {
+        self.with_option(|words| {
+            words.push_integer(stop);
+        })
+    }
+}
+
+/// A request of JSON.ARRINSERT.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonArrinsert {}
+
+/// A request of JSON.ARRLEN.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonArrlen {}
+
+impl<On, R> Request<On, JsonArrlen, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.ARRPOP.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonArrpop {}
+
+impl<On, R> Request<On, JsonArrpop, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+
+    /// `index`
+    pub fn index(self, index: i64) -> Self {
+        self.with_option(|words| {
+            words.push_integer(index);
+        })
+    }
+}
+
+/// A request of JSON.ARRTRIM.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonArrtrim {}
+
+/// A request of JSON.CLEAR.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonClear {}
+
+impl<On, R> Request<On, JsonClear, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.DEL.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonDel {}
+
+impl<On, R> Request<On, JsonDel, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.FORGET.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonForget {}
+
+impl<On, R> Request<On, JsonForget, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.GET.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonGet {}
+
+impl<On, R> Request<On, JsonGet, R> {
+    /// `INDENT indent`
+    pub fn indent(self, indent: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"INDENT");
+            words.arg(&indent);
+        })
+    }
+
+    /// `NEWLINE newline`
+    pub fn newline(self, newline: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"NEWLINE");
+            words.arg(&newline);
+        })
+    }
+
+    /// `SPACE space`
+    pub fn space(self, space: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.push(b"SPACE");
+            words.arg(&space);
+        })
+    }
+
+    /// `paths`
+    pub fn paths(self, paths: impl ToArgs) -> Self {
+        self.with_option(|words| {
+            words.args(&paths);
+        })
+    }
+}
+
+/// A request of JSON.MERGE.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonMerge {}
+
+/// A request of JSON.MGET.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonMget {}
+
+/// A request of JSON.MSET.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonMset {}
+
+/// A request of JSON.NUMINCRBY.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonNumincrby {}
+
+/// A request of JSON.NUMMULTBY.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonNummultby {}
+
+/// A request of JSON.OBJKEYS.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonObjkeys {}
+
+impl<On, R> Request<On, JsonObjkeys, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.OBJLEN.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonObjlen {}
+
+impl<On, R> Request<On, JsonObjlen, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.RESP.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonResp {}
+
+impl<On, R> Request<On, JsonResp, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.SET.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonSet {}
+
+impl<On, R> Request<On, JsonSet, R> {
+    /// `NX`
+    pub fn nx(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"NX");
+        })
+    }
+
+    /// `XX`
+    pub fn xx(self) -> Self {
+        self.with_option(|words| {
+            words.push(b"XX");
+        })
+    }
+}
+
+/// A request of JSON.STRAPPEND.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonStrappend {}
+
+impl<On, R> Request<On, JsonStrappend, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.STRLEN.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonStrlen {}
+
+impl<On, R> Request<On, JsonStrlen, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.TOGGLE.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonToggle {}
+
+/// A request of JSON.TYPE.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonType {}
+
+impl<On, R> Request<On, JsonType, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
+        })
+    }
+}
+
+/// A request of JSON.VALIDATE.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonValidate {}
+
 /// A request of GRAPH.ADDEDGE.
 #[derive(Clone, Copy, Debug)]
 pub enum GraphAddedge {}
@@ -4490,6 +4757,23 @@ impl<On, R> Request<On, FtCursorRead, R> {
         self.with_option(|words| {
             words.push(b"COUNT");
             words.push_integer(count);
+        })
+    }
+}
+
+/// A request of JSON.DEBUG HELP.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonDebugHelp {}
+
+/// A request of JSON.DEBUG MEMORY.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonDebugMemory {}
+
+impl<On, R> Request<On, JsonDebugMemory, R> {
+    /// `path`
+    pub fn path(self, path: impl ToArg) -> Self {
+        self.with_option(|words| {
+            words.arg(&path);
         })
     }
 }
