@@ -64,6 +64,42 @@ const IN_RESP3: &str = r#"> GRAPH.ADDEDGE numbers 1 NEXT 2 WEIGHT 0.5
    3) (double) 1.5
 "#;
 
+/// A transaction that lasts for several requests; it would end where a connection sleeps, as those of the transcripts do at the edge.
+const IN_A_TRANSACTION: &str = r#"> GRAPH.ADDNODE social gina
+(integer) 1
+> SQL.BEGIN social
+OK
+> GRAPH.ADDEDGE social hans KNOWS ida
+(integer) 1
+> GRAPH.PATH social hans ida
+1) "1"
+2) 1) 1) "hans"
+      2) (nil)
+      3) "0"
+   2) 1) "ida"
+      2) "KNOWS"
+      3) "1"
+> GRAPH.ADDEDGE social ida KNOWS jan PROPERTIES x
+(error) ERR malformed JSON
+> GRAPH.GETEDGE social ida KNOWS jan
+(nil)
+> GRAPH.GETNODE social jan
+(nil)
+> GRAPH.WALK social hans UNIQUE none
+(error) ERR graph_walk: a walk with the uniqueness 'none' needs a max_depth
+> GRAPH.NEIGHBORS social ida DIRECTION in
+1) 1) "hans"
+   2) "KNOWS"
+   3) "1"
+   4) "in"
+> SQL.ROLLBACK social
+OK
+> GRAPH.GETNODE social hans
+(nil)
+> GRAPH.ADDEDGE social hans KNOWS ida
+(integer) 1
+"#;
+
 /// Runs a transcript; its text with the replies that came, and those that differ.
 fn run(text: &str, greeting: &[&str]) -> (String, Vec<String>) {
     let settings = Settings::new(&[]).expect("settings");
@@ -126,5 +162,11 @@ fn commands_of_graphs_reply_otherwise() {
 #[test]
 fn commands_of_graphs_lose_types() {
     let (_, differences) = run(IN_RESP3, &["HELLO", "3"]);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn an_edge_that_is_refused_stays_in_a_transaction() {
+    let (_, differences) = run(IN_A_TRANSACTION, &[]);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

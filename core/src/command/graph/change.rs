@@ -2,8 +2,8 @@
 
 use super::{edge, is_no_graph, named, node};
 use crate::command::args::{float, is_option};
-use crate::command::sql::gather::change;
-use crate::command::sql::{atomically, text_value};
+use crate::command::sql::gather::{Held, change, gather};
+use crate::command::sql::{atomically, placed, text_value};
 use crate::command::{CommandError, Context, Outcome};
 use crate::sql::{Parameter, SqlValue};
 
@@ -67,6 +67,7 @@ pub(super) fn add_node(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             _ => return Err(CommandError::SYNTAX),
         }
     }
+    check_properties(ctx, args[1], properties)?;
     let parameters = [named(":id", node(args[2])), named(":label", label), named(":properties", properties)];
     let changed = change(ctx, args[1], ADD_NODE, &parameters)?;
     ctx.reply.integer(i64::from(changed > 1));
@@ -83,6 +84,7 @@ pub(super) fn add_edge(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             _ => return Err(CommandError::SYNTAX),
         }
     }
+    check_properties(ctx, args[1], properties)?;
     let [source, kind, target] = edge(args[2], args[3], args[4]);
     let all = [source, kind, target, named(":weight", weight), named(":properties", properties)];
     let changed = atomically(ctx, |ctx| {
@@ -138,6 +140,18 @@ fn path_of(path: &[u8]) -> Result<Vec<u8>, CommandError> {
         return Err(CommandError::text("ERR the name of a property is a text without quotes"));
     }
     Ok(if path.starts_with(b"$") { path.to_vec() } else { [b"$.\"", path, b"\""].concat() })
+}
+
+/// Refuses properties that are no object before anything is changed: in a transaction of SQL.BEGIN each statement is kept for itself.
+fn check_properties(ctx: &mut Context<'_, '_>, key: &[u8], properties: SqlValue<'_>) -> Outcome {
+    if properties == SqlValue::Null {
+        return Ok(());
+    }
+    let kind = gather(ctx, key, b"SELECT json_type(?)", &[placed(properties)])?;
+    match kind.first().map(Held::value) {
+        Some(SqlValue::Text(b"object")) => Ok(()),
+        _ => Err(CommandError::text("ERR properties are no object of JSON")),
+    }
 }
 
 /// JSON is looked at by SQLite, for which a blob would be its own form of it.
