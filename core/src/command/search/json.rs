@@ -11,7 +11,7 @@
 //!  VECTOR     one array of as many numbers as the vector has
 //! ```
 
-use super::document::{position, split_tags};
+use super::texts::{position, split_tags};
 use super::values::{find, open, query};
 use crate::command::CommandError;
 use crate::data::json::Document;

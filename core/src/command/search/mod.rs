@@ -26,6 +26,7 @@ mod spelling;
 pub(crate) mod stage;
 mod suggest;
 mod tags;
+mod texts;
 mod values;
 
 pub(crate) use admin::{drop_index, end_scan, index_key};
