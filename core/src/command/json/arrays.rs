@@ -11,12 +11,15 @@ use crate::json::text;
 
 type Result<T, E = CommandError> = std::result::Result<T, E>;
 
+/// Changes an array at a place, which has so many elements.
+type ChangeArray<'c> = dyn FnMut(&mut Document<'_, '_>, &[Step], u64) -> Result<Answer> + 'c;
+
 /// Changes the arrays that a path finds: `change` gets the place and the number of elements, and says what is answered for it.
 fn each_array(
     ctx: &mut Context<'_, '_>,
     (key, path): (&[u8], &[u8]),
     event: &'static str,
-    change: &mut dyn FnMut(&mut Document<'_, '_>, &[Step], u64) -> Result<Answer>,
+    change: &mut ChangeArray<'_>,
 ) -> Outcome {
     let path = Path::read(path)?;
     let answers = change_each(ctx, (key, &path), event, &mut |document, place, node| {

@@ -10,6 +10,9 @@ use crate::limits::{JSON_PATH_WORK_MAX, UNKNOWN_ARGUMENT_SHOWN_BYTES};
 
 type Result<T> = std::result::Result<T, CommandError>;
 
+/// The way to a value.
+type Steps = Vec<Step>;
+
 /// A path of a request.
 pub(super) struct Path<'a> {
     /// As it was sent.
@@ -79,7 +82,7 @@ impl<'a> Path<'a> {
     ///
     /// # Errors
     /// As for [`Path::find`].
-    pub fn parents(&self, document: &mut Document<'_, '_>) -> Result<Option<(Vec<Vec<Step>>, &str)>> {
+    pub fn parents(&self, document: &mut Document<'_, '_>) -> Result<Option<(Vec<Steps>, &str)>> {
         let Some((last, others)) = self.query.segments.split_last() else { return Ok(None) };
         let [Selector::Name(name)] = last.selectors.as_slice() else { return Ok(None) };
         if last.is_descendant {

@@ -261,12 +261,15 @@ pub(super) fn clear(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
 /// What a command has answered for a value, none if that is of another type, and the type.
 pub(super) type Answered = (Option<Answer>, Type);
 
+/// Changes a value at a place; None if it is of another type.
+type ChangeValue<'c> = dyn FnMut(&mut Document<'_, '_>, &[Step], &Node) -> Result<Option<Answer>> + 'c;
+
 /// Calls `change` for each value that a path finds, with its place; it answers None for one of another type than it changes.
 pub(super) fn change_each(
     ctx: &mut Context<'_, '_>,
     (key, path): (&[u8], &Path<'_>),
     event: &'static str,
-    change: &mut dyn FnMut(&mut Document<'_, '_>, &[Step], &Node) -> Result<Option<Answer>>,
+    change: &mut ChangeValue<'_>,
 ) -> Result<Vec<Answered>> {
     let db = ctx.db();
     let Some(mut document) = Document::open(ctx.txn, db, key)? else { return Err(NO_KEY) };
