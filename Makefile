@@ -3,6 +3,7 @@
 #             part: formatting, lints, unit tests, the core as WebAssembly
 # make bench  EdgeCask beside redis-server and valkey-server, written to bench/ (some 50 minutes); it goes on where it was
 # make bench-sql  SQL beside SQLite, PostgreSQL 15 and redis-server with joins by the client (some minutes; adds PostgreSQL to the set-up)
+# make bench-json  JSON documents beside hashes, and graphs (some minutes after building)
 # make bench-search  search beside FTS5, MiniSearch, Orama, tantivy and Meilisearch's engine (an hour, most of it building and slow peers);
 #             its last step is bench-keystrokes, 10,000 users who type on WebSockets (a quarter of an hour)
 # make client   the client library beside real servers; make bench-clients measures it beside other clients (adds nothing; some
@@ -59,7 +60,7 @@ ALL_BUT_CORE := --workspace --exclude edgecask-core $(WITH_ENGINES)
 RELEASE_BUILD := cargo build --release -p edgecask --features wasm-functions,tikv
 
 .PHONY: run test gate bench scaling demo setup rust node lint core wasm edgecask gateway client bench-clients bench-embedded sql lua lua-wasm wasm-tools functions functions-wasm functions-tools black-box conversations conformance
-.PHONY: sql-differences bench-sql bench-search bench-keystrokes demo-test examples-test reliability reliability-test crash-matrix
+.PHONY: sql-differences bench-sql bench-json bench-search bench-keystrokes demo-test examples-test reliability reliability-test crash-matrix
 
 run: rust console
 	$(RELEASE_BUILD)
@@ -245,6 +246,12 @@ bench-sql: rust setup
 	$(RELEASE_BUILD)
 	python3 tests/bench/sql.py --edgecask $(RELEASE)
 	python3 tests/bench/sql_scale.py --edgecask $(RELEASE)
+
+# JSON documents beside hashes, and graphs.
+bench-json: rust setup
+	$(RELEASE_BUILD)
+	python3 tests/bench/documents.py --edgecask $(RELEASE)
+	cargo bench -q -p edgecask-sql --bench graphs
 
 # Search beside SQLite's FTS5, MiniSearch, tantivy and Meilisearch's engine: judged queries, and processor time as one types.
 SEARCH := tests/bench/search
