@@ -251,6 +251,7 @@ bench-sql: rust setup
 bench-json: rust setup
 	$(RELEASE_BUILD)
 	python3 tests/bench/documents.py --edgecask $(RELEASE)
+	python3 tests/bench/long_walk.py --edgecask $(RELEASE)
 	cargo bench -q -p edgecask-sql --bench graphs
 
 # Search beside SQLite's FTS5, MiniSearch, tantivy and Meilisearch's engine: judged queries, and processor time as one types.
