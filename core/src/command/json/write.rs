@@ -275,10 +275,11 @@ pub(super) fn change_each(
     let Some(mut document) = Document::open(ctx.txn, db, key)? else { return Err(NO_KEY) };
     let found = path.find(&mut document)?;
     let mut answers = Vec::with_capacity(found.len());
-    for found in &found {
+    for (at, found) in found.into_iter().enumerate() {
         let place = found.place.steps();
-        // Another one may have taken it away.
-        let Some(node) = document.at(&place)? else { continue };
+        // Those before it may have changed it, or taken it away.
+        let node = if at == 0 { Some(found.node) } else { document.at(&place)? };
+        let Some(node) = node else { continue };
         let kind = node.kind(&mut document).map_err(|stopped| document.stopped(stopped))?;
         answers.push((change(&mut document, &place, &node)?, kind));
     }
