@@ -110,10 +110,15 @@ static ROWS: LazyLock<Vec<(&'static CommandSpec, Vec<Argument<'static>>)>> = Laz
         let waits = spec.is(Flags::BLOCKING) && spec.group != Group::Stream;
         // Where there is no cluster, its commands have one reply; the transcripts have it.
         // So have those that change who may do what (`tests/transcripts/acl.txt`). Scripts are compared by `tests/scripts`. The
-        // oracle has no search, so no module either.
+        // oracle has no modules, so neither search nor documents.
         let is_elsewhere = matches!(
             spec.group,
-            Group::Transactions | Group::PubSub | Group::Cluster | Group::Scripting | Group::Search
+            Group::Transactions
+                | Group::PubSub
+                | Group::Cluster
+                | Group::Scripting
+                | Group::Search
+                | Group::Json
         ) || spec.name.starts_with("acl")
             || spec.name.starts_with("module|");
         !is_excluded && !is_elsewhere && !spec.is_container() && !waits
