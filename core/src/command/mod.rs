@@ -9,6 +9,7 @@
 
 pub mod admission;
 pub mod args;
+mod atomic;
 mod acl;
 mod bitmap;
 mod blocking;

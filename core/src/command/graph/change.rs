@@ -2,8 +2,9 @@
 
 use super::{edge, is_no_graph, named, node};
 use crate::command::args::{float, is_option};
+use crate::command::atomic::atomically;
 use crate::command::sql::gather::{Held, change, gather};
-use crate::command::sql::{atomically, placed, text_value};
+use crate::command::sql::{placed, text_value};
 use crate::command::{CommandError, Context, Outcome};
 use crate::sql::{Parameter, SqlValue};
 

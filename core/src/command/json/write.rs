@@ -3,6 +3,7 @@
 use super::path::{NO_KEY, Path, ROOT};
 use super::read::{Answer, packed, wrong_type};
 use crate::command::args::is_option;
+use crate::command::atomic::atomically;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::json::Document;
 use crate::json::edit;
@@ -49,7 +50,7 @@ pub(super) fn set(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     };
     let path = Path::read(path)?;
     let value = parsed(value)?;
-    if put(ctx, key, &path, &value, condition)? {
+    if atomically(ctx, |ctx| put(ctx, key, &path, &value, condition))? {
         ctx.notify(notify::MODULE, "json.set", key);
         ctx.reply.ok();
     } else {
@@ -63,12 +64,15 @@ pub(super) fn mset(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let (triples, []) = args.get(1..).unwrap_or_default().as_chunks::<3>() else {
         return Err(CommandError::text("ERR wrong number of arguments for 'json.mset' command"));
     };
-    for [key, path, value] in triples {
-        let path = Path::read(path)?;
-        if put(ctx, key, &path, &parsed(value)?, If::Always)? {
-            ctx.notify(notify::MODULE, "json.mset", key);
+    atomically(ctx, |ctx| {
+        for [key, path, value] in triples {
+            let path = Path::read(path)?;
+            if put(ctx, key, &path, &parsed(value)?, If::Always)? {
+                ctx.notify(notify::MODULE, "json.mset", key);
+            }
         }
-    }
+        Ok(())
+    })?;
     ctx.reply.ok();
     Ok(())
 }
@@ -124,16 +128,20 @@ pub(super) fn merge(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let [_, key, path, value] = args else { return Err(CommandError::SYNTAX) };
     let path = Path::read(path)?;
     let patch = parsed(value)?;
-    let patch_node = Node::new(patch.packed.as_slice());
+    atomically(ctx, |ctx| merge_all(ctx, key, &path, &patch))?;
+    ctx.notify(notify::MODULE, "json.merge", key);
+    ctx.reply.ok();
+    Ok(())
+}
+
+/// Changes what a path finds by a patch, or makes the member that it names.
+fn merge_all(ctx: &mut Context<'_, '_>, key: &[u8], path: &Path<'_>, patch: &text::Parsed) -> Outcome {
     let db = ctx.db();
     let Some(mut document) = Document::open(ctx.txn, db, key)? else {
         if !path.is_root() {
             return Err(CommandError::text("ERR new objects must be created at the root"));
         }
-        Document::make(ctx.txn, db, key, &without_nulls(&patch.packed))?;
-        ctx.notify(notify::MODULE, "json.merge", key);
-        ctx.reply.ok();
-        return Ok(());
+        return Ok(Document::make(ctx.txn, db, key, &without_nulls(&patch.packed))?);
     };
     let places = path.places(&mut document)?;
     if places.is_empty() {
@@ -146,12 +154,11 @@ pub(super) fn merge(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             document.add_member(parent, name, &added)?;
         }
     }
+    let patch_node = Node::new(patch.packed.as_slice());
     for place in &places {
         check_depth(place, patch.depth)?;
         merge_at(&mut document, place, &patch_node)?;
     }
-    ctx.notify(notify::MODULE, "json.merge", key);
-    ctx.reply.ok();
     Ok(())
 }
 
@@ -271,18 +278,21 @@ pub(super) fn change_each(
     event: &'static str,
     change: &mut ChangeValue<'_>,
 ) -> Result<Vec<Answered>> {
-    let db = ctx.db();
-    let Some(mut document) = Document::open(ctx.txn, db, key)? else { return Err(NO_KEY) };
-    let found = path.find(&mut document)?;
-    let mut answers = Vec::with_capacity(found.len());
-    for (at, found) in found.into_iter().enumerate() {
-        let place = found.place.steps();
-        // Those before it may have changed it, or taken it away.
-        let node = if at == 0 { Some(found.node) } else { document.at(&place)? };
-        let Some(node) = node else { continue };
-        let kind = node.kind(&mut document).map_err(|stopped| document.stopped(stopped))?;
-        answers.push((change(&mut document, &place, &node)?, kind));
-    }
+    let answers = atomically(ctx, |ctx| {
+        let db = ctx.db();
+        let Some(mut document) = Document::open(ctx.txn, db, key)? else { return Err(NO_KEY) };
+        let found = path.find(&mut document)?;
+        let mut answers = Vec::with_capacity(found.len());
+        for (at, found) in found.into_iter().enumerate() {
+            let place = found.place.steps();
+            // Those before it may have changed it, or taken it away.
+            let node = if at == 0 { Some(found.node) } else { document.at(&place)? };
+            let Some(node) = node else { continue };
+            let kind = node.kind(&mut document).map_err(|stopped| document.stopped(stopped))?;
+            answers.push((change(&mut document, &place, &node)?, kind));
+        }
+        Ok(answers)
+    })?;
     if answers.iter().any(|(answer, _)| answer.is_some()) {
         ctx.notify(notify::MODULE, event, key);
     }

@@ -123,26 +123,6 @@ fn reply_changed(ctx: &mut Context<'_, '_>, done: &SqlDone) {
     ctx.reply.integer(i64::try_from(done.changed_rows).unwrap_or(i64::MAX));
 }
 
-/// Runs `act`, and undoes all that it did if it fails: several texts, and the commands between them.
-pub(super) fn atomically<'c, 'e, R>(
-    ctx: &mut Context<'c, 'e>,
-    act: impl FnOnce(&mut Context<'c, 'e>) -> Result<R, CommandError>,
-) -> Result<R, CommandError> {
-    // Alone it is undone with its transaction.
-    if ctx.later.is_some() {
-        return act(ctx);
-    }
-    let (savepoint, mark) = (ctx.txn.savepoint(), ctx.outbox.mark());
-    let outcome = act(ctx);
-    if outcome.is_err() {
-        ctx.txn.rollback_to(&savepoint);
-        ctx.outbox.go_back(mark);
-        ctx.sql.went_back();
-    }
-    ctx.txn.release(savepoint);
-    outcome
-}
-
 /// Arguments as parameters: by their names behind the word NAMED, else by their places.
 fn parameters<'a>(args: &[&'a [u8]]) -> Vec<Parameter<'a>> {
     if let Some(named) = named_parameters(args) {

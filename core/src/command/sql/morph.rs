@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use super::gather::{Held, change, gather};
 use super::store::call;
-use super::{atomically, identifier, placed, schema, text_value};
+use super::{identifier, placed, schema, text_value};
+use crate::command::atomic::atomically;
 use crate::command::{CommandError, Context, Outcome};
 use crate::engine::Kind;
 use crate::limits::{SQL_COLUMNS_MAX, SQL_NORM_TABLES_MAX};

@@ -23,7 +23,7 @@ pub(super) fn prepare(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         return Err(CommandError::text("ERR the text has no statement"));
     }
     let row = [name, text].map(|bytes| placed(SqlValue::Text(bytes)));
-    super::atomically(ctx, |ctx| {
+    crate::command::atomic::atomically(ctx, |ctx| {
         change(ctx, key, CREATE, &[])?;
         change(ctx, key, PUT, &row)
     })?;

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::atomically;
 use super::gather::{Gathered, Held, gather};
 use crate::catalog::{self, CommandId, Flags};
 use crate::command::admission;
+use crate::command::atomic::atomically;
 use crate::command::{CommandError, Context, Outcome};
 
 /// Commands that lead here.
