@@ -19,6 +19,9 @@ use crate::ports::free_address;
 use crate::retry::wait_for;
 use crate::web_socket::Cutting;
 
+/// So many more ports are tried.
+const PORTS_TRIED: usize = 3;
+
 /// A server that does not answer by then does not start.
 const START_LIMIT: Duration = Duration::from_secs(30);
 
@@ -77,8 +80,19 @@ impl Gateway {
         self.with("--http-port", &address.port().to_string())
     }
 
-    /// Starts it and waits until it answers.
+    /// Starts it and waits until it answers. Another program may take the port meanwhile: then it is tried with another one.
     pub fn start(&self) -> Result<Server, NoStart> {
+        let mut started = self.start_once();
+        for _ in 0..PORTS_TRIED {
+            match &started {
+                Err(problem) if problem.log.contains("Address already in use") => started = self.start_once(),
+                _ => break,
+            }
+        }
+        started
+    }
+
+    fn start_once(&self) -> Result<Server, NoStart> {
         let address = free_address();
         let mut command = Command::new(edgecask_program());
         command.arg("serve").arg("--port").arg(address.port().to_string()).arg("--dir").arg(&self.directory);
