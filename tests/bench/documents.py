@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """JSON documents of 1, 10 and 100 kB on one worker, beside hashes with as many fields: operations a second, processor time, log.
 
-    documents.py --edgecask target/release/edgecask [--requests 200000] [--rounds 3]
+    documents.py --edgecask target/release/edgecask [--requests 200000] [--rounds 3] [--only ARRAPPEND]
 
 redis-benchmark sends each command with 4 connections and pipelines of 32 to 200 keys at random. The document of a size has rows
 `{"id":7,"name":"…","price":1.5,"tags":["a","b"]}` in an array, and an empty array `log`; the hash has a field for each of their names. Shown are medians of the
@@ -33,10 +33,13 @@ def main():
     parser.add_argument("--edgecask", default="target/release/edgecask")
     parser.add_argument("--requests", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the commands with this in their name")
     options = parser.parse_args()
     print(f"{'size':>6}  {'command':34}{'ops/s':>10}{'us of CPU':>11}{'log bytes':>11}")
     for size_kb in SIZES_KB:
         for name, words, systems in cases(size_kb):
+            if options.only not in name:
+                continue
             for system in systems:
                 results = [measure(options, system, size_kb, words) for _ in range(options.rounds)]
                 rate, cpu_us, log_bytes = (statistics.median(column) for column in zip(*results))

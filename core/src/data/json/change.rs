@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::read::read_member;
-use super::{CUT, Document, FIRST, HEAD, VERSION, WHOLE, fits, header_of, part_of, parts_of};
+use super::{CUT, Document, FIRST, HEAD, PIECE_BYTES, VERSION, WHOLE, fits, header_of, part_of, parts_of};
 use crate::data::Result;
 use crate::data::position::Position;
 use crate::json::edit;
@@ -127,7 +127,7 @@ impl Document<'_, '_> {
                 for element in elements.skip(skipped).take(count) {
                     self.drop_pieces(element)?;
                 }
-                self.edit(&located, &mut |_| Some(edit::with_elements(elements, replaced.clone(), by)))?;
+                self.put_array(&located, &edit::with_elements(elements, replaced, by))?;
             }
             Some(Shape::Elsewhere(Large::Array, number)) => {
                 let ranks = self.ranks(number)?;
@@ -146,6 +146,20 @@ impl Document<'_, '_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Puts an array in place of one in a piece. Numbers that change one by one are no vector, so they are cut like other elements.
+    fn put_array(&mut self, located: &Located, array: &[u8]) -> Result<()> {
+        if array.len() <= PIECE_BYTES || !fits(array) {
+            return self.edit(located, &mut |_| Some(array.to_vec()));
+        }
+        if !self.is_cut {
+            // Nothing else than the whole document is so large and not cut.
+            self.begin_cut()?;
+        }
+        self.begin()?;
+        let elsewhere = self.cut(array)?;
+        self.edit(located, &mut |_| Some(elsewhere.clone()))
     }
 
     /// The value at a place, if there is one.
@@ -214,8 +228,7 @@ impl Document<'_, '_> {
             }
             Slot::Top => {
                 if !self.is_cut {
-                    self.txn.put(self.db, self.key, self.new_root(CUT), &[VERSION])?;
-                    (self.is_cut, self.next) = (true, Some(FIRST));
+                    self.begin_cut()?;
                 }
                 self.begin()?;
                 let fragment = self.place(fragment)?;
@@ -229,6 +242,13 @@ impl Document<'_, '_> {
                 self.end()
             }
         }
+    }
+
+    /// Makes the document one that is cut, without anything in it yet.
+    fn begin_cut(&mut self) -> Result<()> {
+        self.txn.put(self.db, self.key, self.new_root(CUT), &[VERSION])?;
+        (self.is_cut, self.next) = (true, Some(FIRST));
+        Ok(())
     }
 
     /// Looks which number the next piece has.
@@ -265,9 +285,11 @@ impl Document<'_, '_> {
 
     /// A value as it stands in a piece: cut, if it is too large for one. Calls itself as deep as documents may be.
     fn place(&mut self, value: &[u8]) -> Result<Vec<u8>> {
-        if fits(value) {
-            return Ok(value.to_vec());
-        }
+        if fits(value) { Ok(value.to_vec()) } else { self.cut(value) }
+    }
+
+    /// Gives a value pieces of its own; what stands in its place.
+    fn cut(&mut self, value: &[u8]) -> Result<Vec<u8>> {
         let (large, number) = match packed::shape(value) {
             Some(Shape::Text(_)) => {
                 let number = self.number()?;

@@ -236,3 +236,35 @@ fn lost_piece_is_no_error() {
         });
     }
 }
+
+#[test]
+fn appended_number_rewrites_all_numbers_before_it() {
+    let engine = MemoryEngine::new(1);
+    let number = packed("123456789");
+    for (document, place) in [("[]", vec![]), (r#"{"log":[],"x":1}"#, vec![Step::Name("log".into())])] {
+        with_txn(&engine, |txn| Document::make(txn, 0, KEY, &packed(document)).unwrap());
+        for at in 0..2000 {
+            with_txn(&engine, |txn| {
+                let mut document = Document::open(txn, 0, KEY).unwrap().unwrap();
+                assert!(document.splice(&place, at..at, &[number.as_slice()]).unwrap());
+            });
+        }
+        with_txn(&engine, |txn| {
+            assert!(subkeys(txn) > 1900, "{document}: the numbers stand in one piece");
+            let mut largest = 0;
+            txn.sub_scan(0, KEY, SubWalk::all(Want::Values), &mut |_, value| {
+                largest = largest.max(value.len());
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            assert!(largest <= PIECE_BYTES, "{document}: a piece has {largest} bytes");
+            assert!(stored(txn).contains(&["123456789"; 2000].join(",")), "{document}");
+        });
+    }
+    // A vector that is set as a whole is one piece.
+    let vector = packed(&format!("[{}]", vec!["0.25"; 384].join(",")));
+    with_txn(&engine, |txn| {
+        Document::make(txn, 0, KEY, &vector).unwrap();
+        assert_eq!(subkeys(txn), 0);
+    });
+}
