@@ -37,7 +37,7 @@ pub(super) enum Choice {
     All,
     /// The statement does so, by `?2`.
     One,
-    /// Whoever reads the edges compares.
+    /// The reader of the edges compares them.
     Several,
 }
 

@@ -1,13 +1,12 @@
 //! Commands that change arrays.
 
 use super::path::{Path, ROOT};
-use super::read::{Answer, text_of};
+use super::read::{Answer, parsed, text_of};
 use super::write::{change_each, check_depth, reply};
 use crate::command::args::integer;
 use crate::command::{CommandError, Context, Outcome};
 use crate::data::json::Document;
 use crate::json::node::{Step, Type};
-use crate::json::text;
 
 type Result<T, E = CommandError> = std::result::Result<T, E>;
 
@@ -37,7 +36,7 @@ fn each_array(
 fn values(args: &[&[u8]]) -> Result<(Vec<Vec<u8>>, usize)> {
     let (mut values, mut depth) = (Vec::with_capacity(args.len()), 0);
     for value in args {
-        let parsed = text::parse(value).map_err(|message| CommandError::owned(format!("ERR {message}")))?;
+        let parsed = parsed(value)?;
         depth = depth.max(parsed.depth);
         values.push(parsed.packed);
     }

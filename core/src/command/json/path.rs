@@ -70,12 +70,8 @@ impl<'a> Path<'a> {
     ///
     /// # Errors
     /// As for [`Path::find`].
-    pub fn places(&self, document: &mut Document<'_, '_>) -> Result<Vec<Vec<Step>>> {
-        let mut places: Vec<Vec<Step>> =
-            self.find(document)?.iter().map(|found| found.place.steps()).collect();
-        places.sort_unstable();
-        places.dedup();
-        Ok(places)
+    pub fn places(&self, document: &mut Document<'_, '_>) -> Result<Vec<Steps>> {
+        places(&self.query, document)
     }
 
     /// Where a member stands that the path names and does not find: the objects, and its name. None if the last segment is no single name.
@@ -89,11 +85,7 @@ impl<'a> Path<'a> {
             return Ok(None);
         }
         let parent = Query { is_relative: false, segments: others.to_vec() };
-        let mut places: Vec<Vec<Step>> =
-            find(&parent, document)?.iter().map(|found| found.place.steps()).collect();
-        places.sort_unstable();
-        places.dedup();
-        Ok(Some((places, name)))
+        Ok(Some((places(&parent, document)?, name)))
     }
 
     /// The error for a path that finds nothing.
@@ -113,6 +105,14 @@ impl<'a> Path<'a> {
             text => [b"$.", text].concat(),
         }
     }
+}
+
+/// The places of what a query finds, each once.
+fn places(query: &Query, document: &mut Document<'_, '_>) -> Result<Vec<Steps>> {
+    let mut places: Vec<Steps> = find(query, document)?.iter().map(|found| found.place.steps()).collect();
+    places.sort_unstable();
+    places.dedup();
+    Ok(places)
 }
 
 fn find(query: &Query, document: &mut Document<'_, '_>) -> Result<Vec<Found>> {

@@ -9,6 +9,7 @@ use crate::json::format::{Brackets, Format, write, write_at, write_name};
 use crate::json::node::{Node, Step, Type};
 use crate::json::number::Number;
 use crate::json::packed::Shape;
+use crate::json::path::Found;
 use crate::json::text;
 use crate::resp::{Protocol, Reply};
 
@@ -77,13 +78,17 @@ pub(super) fn get(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     let mut out = Vec::new();
     let is_legacy = paths.iter().all(|path| path.is_legacy);
     match paths.as_slice() {
-        [path] => write_found(path, is_legacy, format, 0, &mut document, &mut out)?,
+        [path] => {
+            let found = path.find(&mut document)?;
+            write_found((path, &found), is_legacy, format, 0, &mut document, &mut out)?;
+        }
         paths => {
             let mut brackets = Brackets::open(true, format, 0, &mut out);
             for path in paths {
                 brackets.part(&mut out);
                 write_name(&String::from_utf8_lossy(path.text), format, &mut out);
-                write_found(path, is_legacy, format, 1, &mut document, &mut out)?;
+                let found = path.find(&mut document)?;
+                write_found((path, &found), is_legacy, format, 1, &mut document, &mut out)?;
             }
             brackets.close(&mut out);
         }
@@ -102,22 +107,22 @@ fn expect(ctx: &mut Context<'_, '_>, key: &[u8], paths: &[Path<'_>]) -> Outcome 
     ctx.expect_work(pieces)
 }
 
+/// Appends what a path has found.
 fn write_found(
-    path: &Path<'_>,
+    (path, found): (&Path<'_>, &[Found]),
     is_legacy: bool,
     format: Format<'_>,
     level: usize,
     document: &mut Document<'_, '_>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let found = path.find(document)?;
     if is_legacy {
         let Some(first) = found.first() else { return Err(path.missing()) };
         let written = write_at(&first.node, format, level, document, out);
         return written.map_err(|stopped| document.stopped(stopped).into());
     }
     let mut brackets = Brackets::open(false, format, level, out);
-    for found in &found {
+    for found in found {
         brackets.part(out);
         let written = write_at(&found.node, format, level + 1, document, out);
         written.map_err(|stopped| document.stopped(stopped))?;
@@ -141,13 +146,15 @@ pub(super) fn mget(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
         let mut out = Vec::new();
         let is_there = match opened {
             None => false,
-            Some(mut document) => match path.find(&mut document)?.as_slice() {
-                [] if path.is_legacy => false,
-                _ => {
-                    write_found(&path, path.is_legacy, Format::default(), 0, &mut document, &mut out)?;
-                    true
+            Some(mut document) => {
+                let found = path.find(&mut document)?;
+                let is_there = !(found.is_empty() && path.is_legacy);
+                if is_there {
+                    let all = (&path, found.as_slice());
+                    write_found(all, path.is_legacy, Format::default(), 0, &mut document, &mut out)?;
                 }
-            },
+                is_there
+            }
         };
         if is_there { ctx.reply.bulk(&out) } else { ctx.reply.null() }
     }
@@ -345,12 +352,14 @@ fn is_same(one: &Node, other: &Node, document: &mut Document<'_, '_>) -> Result<
     told(is_equal, document)
 }
 
+/// A value of a request, with how deep it is.
+pub(super) fn parsed(value: &[u8]) -> Result<text::Parsed> {
+    text::parse(value).map_err(|message| CommandError::owned(format!("ERR {message}")))
+}
+
 /// A value of a request.
 pub(super) fn packed(value: &[u8]) -> Result<Vec<u8>> {
-    match text::parse(value) {
-        Ok(parsed) => Ok(parsed.packed),
-        Err(message) => Err(CommandError::owned(format!("ERR {message}"))),
-    }
+    parsed(value).map(|parsed| parsed.packed)
 }
 
 /// `JSON.RESP key [path]`

@@ -1,7 +1,7 @@
 //! Writes of whole values: JSON.SET and its like, numbers, strings and booleans.
 
 use super::path::{NO_KEY, Path, ROOT};
-use super::read::{Answer, packed, wrong_type};
+use super::read::{Answer, packed, parsed, wrong_type};
 use crate::command::args::is_option;
 use crate::command::atomic::atomically;
 use crate::command::{CommandError, Context, Outcome};
@@ -15,11 +15,6 @@ use crate::resp::{Protocol, Reply};
 use crate::server::hub::notify;
 
 type Result<T, E = CommandError> = std::result::Result<T, E>;
-
-/// A value of a request, with how deep it is.
-fn parsed(value: &[u8]) -> Result<text::Parsed> {
-    text::parse(value).map_err(|message| CommandError::owned(format!("ERR {message}")))
-}
 
 /// Refuses a value at a place where it would stand deeper than values may.
 pub(super) fn check_depth(place: &[Step], depth: usize) -> Outcome {
