@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Answer, Asked, Failed, Result, accept, check_open, has_documents, indexes, lock_all, look_up, open,
+    Answer, Asked, Failed, Named, Result, accept, check_open, has_documents, indexes, lock_all, look_up,
+    named, open,
 };
-use crate::command::search::find;
-use crate::command::search::{admin, keys, stage::present};
+use crate::command::search::{admin, find, keys};
 use crate::command::{CommandError, Context, hash::listpack_limits};
 use crate::data::hash;
 use crate::engine::{Kind as KeyKind, SubWalk, Want};
@@ -67,22 +67,22 @@ fn add_all(
     replaces: bool,
 ) -> Result<()> {
     ctx.expect_work(documents.len() as u64)?;
-    let found = look_up(ctx, uid);
-    let current = match &found {
-        Some((index, settings)) => {
-            admin::check_access(ctx, index, asked.args, true)?;
-            settings.primary_key.as_deref()
+    let found = match named(ctx, uid) {
+        Named::Index(index, settings) => {
+            admin::check_access(ctx, &index, asked.args, true)?;
+            Some((index, settings))
         }
-        None if present(ctx).find(ctx.db(), uid.as_bytes()).is_some() => {
+        Named::Taken => {
             return Err(
                 Fault::new("index_already_exists", "There is an index of FT.CREATE with this name.").into()
             );
         }
-        None => {
+        Named::Free => {
             indexes::check_new(ctx, asked, uid)?;
             None
         }
     };
+    let current = found.as_ref().and_then(|(_, settings)| settings.primary_key.as_deref());
     let skips_creation = asked.truth("skipCreation", "bad_request")?;
     let has_documents = match &found {
         Some((index, _)) => has_documents(ctx, index)?,

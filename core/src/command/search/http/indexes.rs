@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, Result, accept, good, has_documents, lock_all, look_up, open};
+use super::{Answer, Asked, Named, Result, accept, good, has_documents, lock_all, look_up, named, open};
 use crate::acl::{Denial, Reason};
 use crate::command::search::indexes::{forget, index_of, keep};
 use crate::command::search::stage::present;
@@ -119,11 +119,11 @@ pub(super) fn create(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<Ans
     let uid = uid.ok_or_else(|| Fault::new("missing_index_uid", "Missing field `uid`"))?;
     check_uid(&uid)?;
     check_new(ctx, asked, &uid)?;
-    let result = match present(ctx).find(ctx.db(), uid.as_bytes()) {
-        Some(_) => {
+    let result = match named(ctx, &uid) {
+        Named::Index(..) | Named::Taken => {
             Err(Fault::new("index_already_exists", ["Index `", &uid, "` already exists."].concat()).into())
         }
-        None => make(ctx, &uid, &Settings::new(primary_key, ctx.now_ms()), &[]).map(drop),
+        Named::Free => make(ctx, &uid, &Settings::new(primary_key, ctx.now_ms()), &[]).map(drop),
     };
     accept(ctx, Kind::IndexCreation, &uid, result)
 }
@@ -263,16 +263,16 @@ fn change(
     makes: bool,
     edit: &mut dyn FnMut(&mut Settings) -> std::result::Result<(), Fault>,
 ) -> Result<()> {
-    let index = match look_up(ctx, uid) {
-        Some((index, _)) => {
+    let index = match named(ctx, uid) {
+        Named::Index(index, _) => {
             admin::check_access(ctx, &index, asked.args, true)?;
             Some(index)
         }
-        None if makes && present(ctx).find(ctx.db(), uid.as_bytes()).is_none() => {
+        Named::Free if makes => {
             check_new(ctx, asked, uid)?;
             None
         }
-        None => return Err(Fault::index_not_found(uid).into()),
+        Named::Free | Named::Taken => return Err(Fault::index_not_found(uid).into()),
     };
     let before = index.as_ref().and_then(|index| index.definition.settings.as_deref().cloned());
     let before = before.unwrap_or_else(|| Settings::new(None, ctx.now_ms()));

@@ -259,12 +259,34 @@ fn of_index(ctx: &mut Context<'_, '_>, asked: &Asked<'_>, uid: &str, action: Act
     }
 }
 
-/// An index of this dialect with its settings; None if there is none. An alias of FT.ALIASADD names none: documents have the name of their
-/// index in their keys.
+/// What a name stands for.
+enum Named {
+    /// Nothing yet.
+    Free,
+    /// An index of this dialect, with its settings.
+    Index(Arc<Index>, Arc<Settings>),
+    /// An index of FT.CREATE, or an alias of FT.ALIASADD: documents have the name of their index in their keys.
+    Taken,
+}
+
+/// What a name stands for, at one moment: others may make and drop indexes until the transaction has locks.
+fn named(ctx: &Context<'_, '_>, uid: &str) -> Named {
+    let set = present(ctx);
+    let Some(index) = set.find(ctx.db(), uid.as_bytes()) else { return Named::Free };
+    match &index.definition.settings {
+        Some(settings) if *index.definition.name == *uid.as_bytes() => {
+            Named::Index(index.clone(), settings.clone())
+        }
+        _ => Named::Taken,
+    }
+}
+
+/// An index of this dialect with its settings; None if there is none.
 fn look_up(ctx: &Context<'_, '_>, uid: &str) -> Option<(Arc<Index>, Arc<Settings>)> {
-    let index = present(ctx).named(ctx.db(), uid.as_bytes()).cloned()?;
-    let settings = index.definition.settings.clone()?;
-    Some((index, settings))
+    match named(ctx, uid) {
+        Named::Index(index, settings) => Some((index, settings)),
+        Named::Free | Named::Taken => None,
+    }
 }
 
 /// An index that the user may read, or read and write.

@@ -106,6 +106,33 @@ fn refused_request_makes_an_index() {
     assert_eq!(ask(&mut client, ("GET", "/indexes/films", ""), &Value::Null).0, 404);
 }
 
+/// Clients send the settings and the first documents at once.
+#[cfg(not(target_arch = "wasm32"))]
+#[test]
+fn index_that_is_made_meanwhile_is_taken_for_a_stranger() {
+    const ROUNDS: usize = 20_000;
+    let server = open(&Log::default());
+    let repeat = |method: &'static str, path: &'static str, body: Value| {
+        let server = &server;
+        move || {
+            let mut client = Client::of(server);
+            for _ in 0..ROUNDS {
+                good(&mut client, (method, path), body.clone());
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [
+            scope.spawn(repeat("POST", ALL, json!([{"id": 1, "title": "red"}]))),
+            scope.spawn(repeat("PATCH", SETTINGS, json!({"filterableAttributes": ["title"]}))),
+        ];
+        let mut client = Client::of(&server);
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            client.say("FLUSHALL");
+        }
+    });
+}
+
 #[test]
 fn document_replaces_a_value_of_another_type() {
     let server = open(&Log::default());
