@@ -47,6 +47,8 @@ pub mod packed;
 
 pub mod glob;
 
+pub mod sorted;
+
 pub mod origin;
 
 pub mod number;

@@ -8,6 +8,7 @@ use parking_lot::RwLock;
 
 use super::denial_log::DenialLog;
 use super::user::{DEFAULT_USER, User};
+use crate::sorted;
 
 type Users = BTreeMap<Box<[u8]>, Arc<User>>;
 
@@ -97,7 +98,7 @@ impl Registry {
             }
             Change::Replace(all) => {
                 let before = users.remove(DEFAULT_USER);
-                *users = all.iter().map(|user| (user.name().into(), user.clone())).collect();
+                *users = sorted::map(all.iter().map(|user| (user.name().into(), user.clone())));
                 let default_user = || before.unwrap_or_else(|| Arc::new(User::standard(true, b"")));
                 users.entry(DEFAULT_USER.into()).or_insert_with(default_user);
             }

@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 
 use super::fault_injection::{Fault, is_injected};
 use crate::engine::{BlobRef, BlobStore, Result, blob_error, sums_of_blob};
+use crate::sorted;
 use crate::storage::{Blob, BlobId, Part, Storage, StorageError};
 
 /// The blobs of one store.
@@ -147,7 +148,7 @@ impl Blobs {
         let living = state.roots.iter().map(|(id, referred)| (*id, referred.len));
         let dead = state.dead.iter().filter(|(_, dead)| dead.position > position);
         let mut all: Vec<(BlobId, u64)> = living.chain(dead.map(|(id, dead)| (*id, dead.len))).collect();
-        all.sort_unstable();
+        sorted::plainly(&mut all);
         all
     }
 

@@ -14,7 +14,7 @@
 //! Datafiles of the format versions before [`MANIFEST_VERSION`] need no manifest, and one that lists only such files is not
 //! binding: an older build, which knows nothing of it, may have used the store since.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::damage::{Damage, Findings, OpenError};
@@ -25,6 +25,7 @@ use super::manifest::{Listed, Manifest};
 use super::notes::{self, Salvage};
 use super::record::{FileHeader, MANIFEST_VERSION, SYNCED_RECORD_BYTES};
 use super::salvage;
+use crate::sorted;
 use crate::storage::{DatafileId, Storage, StorageError};
 
 /// Longest header of a datafile that merge made: one that replaces eight others.
@@ -136,9 +137,8 @@ pub(super) fn list(
     }
     let (mut living, mut foreign) = (Vec::new(), Vec::new());
     // An output has a larger number than what it stands for, which may itself be an output that is not listed yet.
-    there.sort_by_key(|file| file.id());
-    let mut known: BTreeSet<u32> =
-        binding.iter().flat_map(|manifest| manifest.files.keys().copied()).collect();
+    sorted::all(&mut there, |one, other| one.id().cmp(&other.id()));
+    let mut known = sorted::set(binding.iter().flat_map(|manifest| manifest.files.keys().copied()));
     let known_seed = found.as_ref().map(|found| found.seed);
     let known_seed = known_seed.or_else(|| there.first().map(|file| file.header.seed));
     let there = there.into_iter().map(Ok).chain(headless.into_iter().map(Err));
@@ -189,11 +189,11 @@ pub(super) fn list(
             }
         }
     }
-    let replaced: BTreeSet<u32> = living.iter().flat_map(|file| file.header.replaces.clone()).collect();
+    let replaced = sorted::set(living.iter().flat_map(|file| file.header.replaces.clone()));
     let (replaced_there, mut files): (Vec<_>, Vec<_>) =
         living.into_iter().partition(|file| replaced.contains(&file.id()));
     litter.extend(replaced_there);
-    files.sort_by_key(|file| file.order());
+    sorted::all(&mut files, |one, other| one.order().cmp(&other.order()));
     if let Some(manifest) = binding {
         let listed = ListedFiles { manifest, replaced: &replaced, is_older: is_manifest_older };
         foreign.extend(check_listed(storage, listed, &files, findings)?);
@@ -213,7 +213,7 @@ pub(super) fn list(
         boot: storage.boot_id(),
         generation: found.as_ref().map_or(0, |found| found.generation),
         next_file: next_file.max(found.as_ref().map_or(1, |found| found.next_file)),
-        files: files.iter().map(entry).collect::<BTreeMap<_, _>>(),
+        files: sorted::map(files.iter().map(entry)),
         dropped: litter.iter().map(|file| file.id()).collect(),
         shared_below: found.as_ref().map_or(0, |found| found.shared_below),
         ..Manifest::new(seed)
@@ -378,7 +378,7 @@ fn check_listed(
     findings: &mut Findings,
 ) -> Result<Vec<u32>, OpenError> {
     let mut foreign = Vec::new();
-    let there: BTreeMap<u32, &Arc<File>> = files.iter().map(|file| (file.id(), file)).collect();
+    let there = sorted::map(files.iter().map(|file| (file.id(), file)));
     for (id, listed) in manifest.files.iter().filter(|(id, _)| !replaced.contains(id)) {
         let Some(file) = there.get(id) else {
             if !findings.damaged_files().any(|damaged| damaged == *id) {

@@ -11,6 +11,7 @@ use super::record::{HEADER_MAX_LEN, Header, RecordType};
 use super::replay::Replayed;
 use super::salvage;
 use crate::engine::{CATALOG, Db, is_page};
+use crate::sorted;
 use crate::storage::{BlobId, Part, Storage, StorageError};
 
 /// A key whose blob is missing or does not hold what the key's record says of it.
@@ -236,12 +237,12 @@ fn subkeys_without_root(
     // The parts of a string that is lost have no names of their own.
     let lost = lost.filter(|record| !record.has_blob);
     let lost = lost.filter_map(|record| record.collection).filter(is_lost);
-    let mut subkeys: BTreeMap<u64, BTreeSet<Vec<u8>>> = lost.map(|lost| (lost, BTreeSet::new())).collect();
+    let mut subkeys: BTreeMap<u64, BTreeSet<Vec<u8>>> = sorted::map(lost.map(|lost| (lost, BTreeSet::new())));
     if subkeys.is_empty() {
         return Ok(subkeys);
     }
     let mut files: Vec<_> = table.values().collect();
-    files.sort_by_key(|file| file.order());
+    sorted::all(&mut files, |one, other| one.order().cmp(&other.order()));
     for file in files {
         let (from, base) = (file.header_len, file.header.first_sequence());
         salvage::walk(file, from, file.datafile.len()?, base, &mut |step| {

@@ -11,7 +11,6 @@
 //!
 //! A crash before 3 leaves the damaged store as it was, a crash after it a whole one that still says what was lost.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::damage::{Damage, OpenError};
@@ -24,6 +23,7 @@ use super::merge::{append, write_alone};
 use super::notes;
 use super::record::{FileHeader, MANIFEST_VERSION, RecordType, seal_record};
 use super::salvage::{self, Step};
+use crate::sorted;
 use crate::storage::{DatafileId, Storage, StorageError};
 
 /// A successor is written in pieces of about this many bytes.
@@ -47,7 +47,7 @@ pub(super) fn mend(
     report: String,
 ) -> Result<(), OpenError> {
     let Unmended { table, foreign, counters, mut manifest } = unmended;
-    let damaged: BTreeSet<u32> = damages.iter().filter_map(|damage| damage.file).collect();
+    let damaged = sorted::set(damages.iter().filter_map(|damage| damage.file));
     let damaged: Vec<&Arc<File>> = damaged.iter().filter_map(|id| table.get(id)).collect();
     let successors: Vec<u32> = (manifest.next_file..).take(damaged.len()).collect();
     manifest.generation += 1;

@@ -32,6 +32,7 @@ use super::live_records::{LiveOffsets, LiveRecords};
 use super::record::{Header, Record, RecordType, SYNCED_RECORD_BYTES, Salt, seal_record, synced_record};
 use super::scan::{self, End, Placed};
 use crate::engine::{EngineError, Result};
+use crate::sorted;
 use crate::storage::{DatafileId, Room, StorageError};
 
 /// A datafile is worth merging once this share of it, in percent, is dead.
@@ -182,7 +183,7 @@ impl Bitcask {
         self.log.manifest.ensure_written().map_err(merge_error)?;
         self.begin_asked_rewrite()?;
         let mut files: Vec<Arc<File>> = self.log.files().values().cloned().collect();
-        files.sort_by_key(|file| file.order());
+        sorted::all(&mut files, |one, other| one.order().cmp(&other.order()));
         let is_scarce = self.log.is_scarce();
         let (used, live) = self.space();
         let aims = Aims {

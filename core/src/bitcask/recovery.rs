@@ -40,6 +40,7 @@ use super::watches::Watches;
 use super::{Bitcask, Options, mend, merge, notes};
 use crate::engine::{BlobRef, Db, checksum_append};
 use crate::limits::UNSYNCED_BLOBS_MAX;
+use crate::sorted;
 use crate::storage::{BlobId, DatafileId, Note, Storage, StorageError};
 
 /// A start mends a store so many times. Once is enough unless the disk damages what is written to it.
@@ -522,7 +523,7 @@ pub(super) fn recover(
     };
     let table = Arc::new(replay.files.clone());
     let replayed = replay.finish(databases);
-    let blobs: BTreeSet<BlobId> = storage.list_blobs()?.into_iter().collect();
+    let blobs = sorted::set(storage.list_blobs()?);
     let damaged =
         |(id, space, key)| DamagedBlob::new(storage, id, losses::db_of(&replayed, space), Some(key));
     let mut damaged_blobs: Vec<DamagedBlob> = in_tail.into_iter().map(damaged).collect();

@@ -4,7 +4,7 @@
 //! roots that own them until the end, because a root's record may stand after its subkeys' (merge drops replaced
 //! roots); whatever no root owns then is dead.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -19,6 +19,7 @@ use super::record::{Header, RecordType, read_u64};
 use crate::engine::ShortValue;
 use crate::packed::table::prefetch;
 use crate::packed::tree::{KeyBuffer, Tree};
+use crate::sorted;
 use crate::storage::BlobId;
 
 /// Roots of which it makes sense to say beforehand that they are about to be applied.
@@ -200,7 +201,7 @@ impl Replay {
         };
         let recorded = shown.len() as u64;
         shown.extend(recorded..u64::from(databases));
-        let live: BTreeSet<u64> = shown.iter().copied().chain([CATALOG_SPACE]).collect();
+        let live = sorted::set(shown.iter().copied().chain([CATALOG_SPACE]));
         let files = Arc::new(std::mem::take(&mut self.files));
         // Tables that grow with each collection would be copied and cleared again and again.
         let count = self.collections.len();

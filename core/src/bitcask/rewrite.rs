@@ -13,6 +13,7 @@ use super::Bitcask;
 use super::files::File;
 use super::record::SYNCED_RECORD_BYTES;
 use crate::engine::{Result, Rewriting};
+use crate::sorted;
 
 /// The rewrite that is under way, if one is, and what became of those before.
 #[derive(Default)]
@@ -87,7 +88,7 @@ impl Bitcask {
         }
         self.log.seal_active()?;
         let mut files: Vec<Arc<File>> = self.log.files().values().cloned().collect();
-        files.sort_by_key(|file| std::cmp::Reverse(file.order()));
+        sorted::all(&mut files, |one, other| other.order().cmp(&one.order()));
         self.rewrite.state.lock().left = files.iter().map(|file| file.id()).collect();
         self.rewrite.is_asked.store(false, Ordering::Release);
         Ok(())

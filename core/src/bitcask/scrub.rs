@@ -24,6 +24,7 @@ use super::salvage;
 use super::scan::{self, End};
 use super::{DbKey, hint};
 use crate::engine::{BlobRef, CATALOG, Db, Engine, Overlay, Piece, Result, Scope, Txn, checksum_append};
+use crate::sorted;
 use crate::storage::{Blob, MetaOp, StorageError};
 
 /// Where the metadata map says when a scrub came to its end: unix time in milliseconds, little-endian.
@@ -399,7 +400,7 @@ impl Bitcask {
             seen += 1;
             from = next;
         }
-        found.sort_unstable();
+        sorted::plainly(&mut found);
         found.dedup();
         Ok((found, from))
     }

@@ -6,6 +6,7 @@
 
 use super::{Result, root_of_kind};
 use crate::engine::{Db, Kind, NewRoot, Root, Txn};
+use crate::sorted;
 
 /// Few and short fields.
 const LISTPACK: u8 = 0;
@@ -68,7 +69,7 @@ pub fn set(
         // In order, which costs less than as they come; the later one of two for the same field stays the later one.
         let (pairs, _) = pairs.as_chunks::<2>();
         let mut pairs = pairs.to_vec();
-        pairs.sort_by_key(|[field, _]| *field);
+        sorted::all(&mut pairs, |[one, _], [other, _]| one.cmp(other));
         for [field, value] in pairs {
             added += u64::from(!txn.sub_put(db, key, field, value)?);
         }

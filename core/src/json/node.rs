@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::number::Number;
 use super::packed::{self, Large, Shape};
+use crate::sorted;
 
 /// Why nothing more can be read; what keeps the pieces knows the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,8 +272,8 @@ impl Node {
                     if ones.len() != others.len() {
                         return Ok(false);
                     }
-                    ones.sort_by(|(one, _), (other, _)| one.cmp(other));
-                    others.sort_by(|(one, _), (other, _)| one.cmp(other));
+                    sorted::all(&mut ones, |(one, _), (other, _)| one.cmp(other));
+                    sorted::all(&mut others, |(one, _), (other, _)| one.cmp(other));
                     for ((name, one), (other_name, other)) in ones.iter().zip(&others) {
                         if name != other_name || !one.equals(other, pieces)? {
                             return Ok(false);

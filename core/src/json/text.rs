@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::number::Number;
 use super::{DEPTH_MAX, packed};
+use crate::sorted;
 
 /// A value of the text, or the name of a member, which stands before its value.
 #[derive(Clone, Copy, Debug)]
@@ -226,14 +227,14 @@ impl Reader<'_> {
         let name = |at: usize| self.entries.get(at).map_or("", |entry| self.text_of(*entry));
         let mut order = open.names.clone();
         // Equal names stay in the order in which they came.
-        order.sort_by(|one, other| name(*one).cmp(name(*other)));
+        sorted::all(&mut order, |one, other| name(*one).cmp(name(*other)));
         let groups = || order.chunk_by(|one, other| name(*one) == name(*other));
         if groups().all(|group| group.len() == 1) {
             return;
         }
         let mut kept: Vec<(usize, usize)> =
             groups().filter_map(|group| Some((*group.first()?, *group.last()?))).collect();
-        kept.sort_unstable();
+        sorted::plainly(&mut kept);
         let mut entries = Vec::new();
         for (_, last) in &kept {
             // The names are in ascending order: a member ends where the next one begins.

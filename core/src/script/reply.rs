@@ -7,6 +7,7 @@
 
 use super::value::{Mark, Reader, Table, Value, Writer};
 use crate::resp::{Protocol, Reply};
+use crate::sorted;
 
 /// So deep may the reply of a command be nested; the deepest of any command (COMMAND DOCS) has some ten levels.
 const REPLY_DEPTH_MAX: usize = 64;
@@ -158,7 +159,7 @@ fn write_sparse_array<'a>(table: Table<'a>, reply: &mut Reply) -> Rest<'a> {
             _ => None,
         })
         .collect();
-    later.sort_by(|one, other| one.0.total_cmp(&other.0));
+    sorted::all(&mut later, |one, other| one.0.total_cmp(&other.0));
     for (key, value) in later {
         if key != (values.len() + 1) as f64 {
             break;

@@ -11,7 +11,7 @@
 //! - [`spelling`]: corrections of misspelt words;
 //! - [`highlight`]: matches in texts, for people to see;
 //! - [`dialect`]: Meilisearch's HTTP as requests, documents, settings and answers;
-//! - [`bits`], [`sorted`]: sets of documents, and sorting with little code.
+//! - [`bits`]: sets of documents.
 //!
 //! Nothing here knows a command, a reply, a key of the store or a lock: `server/search` holds indexes, and `command/search` says what they
 //! cover.
@@ -27,7 +27,6 @@ pub mod index;
 pub mod instant;
 pub mod query;
 pub mod schema;
-pub mod sorted;
 pub mod spelling;
 pub mod text;
 pub mod value;

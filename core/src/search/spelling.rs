@@ -8,7 +8,7 @@
 //! A word is none of the misspelled if the index has it as a term, or a dictionary that is to be left out (`TERMS EXCLUDE`): for such a
 //! word the caller asks nothing here. A term of an included dictionary may be the word itself.
 
-use super::sorted;
+use crate::sorted;
 
 /// Most edits that a request may allow: RediSearch's bound.
 pub const DISTANCE_MAX: u8 = 4;

@@ -30,6 +30,7 @@ use crate::acl::{Access, Change, Context, Denial, Registry, User};
 use crate::json::schema::SchemaEngine;
 use crate::limits::SEARCH_LEFT_BYTES_MIN;
 use crate::script::Level;
+use crate::sorted;
 
 /// The version of Redis whose commands, options and texts these are, as HELLO and INFO tell it.
 pub const REDIS_VERSION: &str = "7.2.4";
@@ -353,7 +354,7 @@ impl Shared {
             let open = clients.iter().filter(|(_, known)| !known.inbox.must_close());
             let mut by_size: Vec<(u64, u64)> =
                 open.map(|(id, known)| (known.inbox.memory_bytes(), *id)).collect();
-            by_size.sort_unstable();
+            sorted::plainly(&mut by_size);
             let mut all_bytes: u64 = by_size.iter().map(|(bytes, _)| bytes).sum();
             while all_bytes > max_bytes
                 && let Some((bytes, id)) = by_size.pop()

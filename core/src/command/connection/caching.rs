@@ -7,6 +7,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::server::hub::{Mode, Tracking};
 use crate::server::outbox::Action;
 use crate::server::peers::Topic;
+use crate::sorted;
 
 pub(super) fn caching(ctx: &mut Context<'_, '_>, word: &[u8]) -> Outcome {
     let Some(tracking) = &mut ctx.client.tracking else {
@@ -153,7 +154,8 @@ pub(super) fn tracking(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
     if is_option(args[2], "ON") {
         options.check(ctx.client.tracking.as_deref())?;
         ctx.be_heard(&[Topic::AllKeys])?;
-        let mut prefixes: BTreeSet<Vec<u8>> = options.prefixes.iter().map(|prefix| prefix.to_vec()).collect();
+        let mut prefixes: BTreeSet<Vec<u8>> =
+            sorted::set(options.prefixes.iter().map(|prefix| prefix.to_vec()));
         if let Some(present) = &ctx.client.tracking {
             prefixes.extend(present.prefixes.iter().cloned());
         }

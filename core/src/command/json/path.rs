@@ -7,6 +7,7 @@ use crate::json::node::Step;
 use crate::json::path::tree::{Query, Selector};
 use crate::json::path::{self, Ended, Found};
 use crate::limits::{JSON_PATH_WORK_MAX, UNKNOWN_ARGUMENT_SHOWN_BYTES};
+use crate::sorted;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -110,7 +111,7 @@ impl<'a> Path<'a> {
 /// The places of what a query finds, each once.
 fn places(query: &Query, document: &mut Document<'_, '_>) -> Result<Vec<Steps>> {
     let mut places: Vec<Steps> = find(query, document)?.iter().map(|found| found.place.steps()).collect();
-    places.sort_unstable();
+    sorted::plainly(&mut places);
     places.dedup();
     Ok(places)
 }

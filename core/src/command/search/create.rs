@@ -11,9 +11,9 @@ use crate::search::expression::Expression;
 use crate::search::schema::{
     Analyzer, FIELD_MARK, Field, FieldKind, Metric, NO_SEPARATOR, Number, Schema, VectorOptions,
 };
-use crate::search::sorted;
 use crate::search::text::{Language, fold_part};
 use crate::server::search::{Definition, Filter, Hints, Synonyms};
+use crate::sorted;
 
 type Result<T> = std::result::Result<T, CommandError>;
 

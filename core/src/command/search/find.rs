@@ -22,6 +22,7 @@ use crate::search::schema::{FieldId, FieldKind, Schema};
 use crate::search::text::Language;
 use crate::search::value::Value;
 use crate::server::search::{DocumentChange, Index};
+use crate::sorted;
 
 type Result<T, E = CommandError> = std::result::Result<T, E>;
 
@@ -272,7 +273,7 @@ pub(super) fn own_changes_and(ctx: &mut Context<'_, '_>, index: &Index, unmapped
         .filter(|changed| index.covers(changed.db, &changed.key))
         .map(|changed| &*changed.key)
         .collect();
-    let has_changed: BTreeSet<&[u8]> = keys.iter().copied().collect();
+    let has_changed: BTreeSet<&[u8]> = sorted::set(keys.iter().copied());
     keys.extend(unmapped.iter().map(Vec::as_slice).filter(|key| !has_changed.contains(key)));
     // What the transaction has had indexed anew, for other settings; and what it has found to be gone.
     let pending: Vec<&DocumentChange> = ctx

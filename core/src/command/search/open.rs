@@ -20,9 +20,9 @@ use crate::command::definitions::Unreadable;
 use crate::engine::{CATALOG, Engine, EngineError, Start, SubWalk, Txn, Want, look_alone, run_alone};
 use crate::limits::{SEARCH_REBUILT_AT_ONCE, SEARCH_REBUILT_IN_A_STEP};
 use crate::search::index::{Segment, index_number};
-use crate::search::sorted;
 use crate::server::Server;
 use crate::server::search::{Change, Contents, Index, Progress, Stored};
+use crate::sorted;
 
 type Result<T> = std::result::Result<T, EngineError>;
 

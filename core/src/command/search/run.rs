@@ -16,9 +16,9 @@ use crate::search::evaluate::{Order, Scorer, hamming};
 use crate::search::index::View;
 use crate::search::query::explain;
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::sorted;
 use crate::search::text::{fold, stem};
 use crate::server::search::{Index, Progress};
+use crate::sorted;
 
 type Result<T> = std::result::Result<T, CommandError>;
 

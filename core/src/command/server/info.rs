@@ -18,6 +18,7 @@ use crate::command::{Context, Outcome};
 use crate::engine::{Admin, Begun, Db, Engine, EngineError, Overlay, Scope, Txn, access_clock};
 use crate::server::search::Progress;
 use crate::server::{REDIS_VERSION, Server, Shared};
+use crate::sorted;
 
 /// Sections in the order of the reply, with their headings. Sections of the host's own come behind them.
 const SECTIONS: &[(&str, &str)] = &[
@@ -137,7 +138,7 @@ fn sections(
 ) -> Result<Vec<(String, Lines)>, EngineError> {
     let facts = sources.shared.host.facts();
     let mut own: Vec<&str> = facts.iter().map(|(section, ..)| *section).collect();
-    own.sort_unstable();
+    sorted::plainly(&mut own);
     own.dedup();
     own.retain(|name| SECTIONS.iter().all(|(known, _)| known != name));
     let headed = SECTIONS.iter().map(|(name, heading)| (*name, (*heading).to_string()));

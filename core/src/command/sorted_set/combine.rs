@@ -11,6 +11,7 @@ use crate::command::{CommandError, Context, Outcome};
 use crate::data::zset::{MemberVisitor, Slot, Source};
 use crate::engine::{Db, Txn};
 use crate::memory_budget::Gathered;
+use crate::sorted;
 
 type Result<T> = std::result::Result<T, CommandError>;
 
@@ -149,7 +150,7 @@ fn combine(context: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, 
     let txn = &mut *context.txn;
     let options = parse_options(options, operation, output, &mut inputs)?;
     if operation != Operation::Diff {
-        inputs.sort_by_key(|input| input.len);
+        sorted::all(&mut inputs, |one, other| one.len.cmp(&other.len));
     }
     if output == Output::Count {
         let count = count_common(txn, &inputs, options.limit)?;
@@ -165,7 +166,7 @@ fn combine(context: &mut Context<'_, '_>, args: &[&[u8]], operation: Operation, 
         return store(context, target, &members, operation.stored());
     }
     // No score is NaN, and both zeros must count as one here.
-    members.sort_unstable_by(|left, right| {
+    sorted::all(&mut members, |left, right| {
         let by_score = left.1.partial_cmp(&right.1).unwrap_or(std::cmp::Ordering::Equal);
         by_score.then_with(|| left.0.cmp(&right.0))
     });
@@ -282,7 +283,7 @@ fn unite(txn: &mut Txn<'_>, inputs: &[Input<'_>], aggregate: Aggregate) -> Resul
     // Each input is a run in order already, and a stable sort merges runs: so the scores of a member stay in the order of
     // the inputs.
     let mut all = all.all()?;
-    all.sort_by(|left, right| left.0.cmp(&right.0));
+    sorted::all(&mut all, |left, right| left.0.cmp(&right.0));
     all.dedup_by(|next, total| {
         let is_same = next.0 == total.0;
         if is_same {

@@ -11,6 +11,7 @@ use super::text;
 use super::{identifier, placed, quoted, schema};
 use crate::command::args::is_option;
 use crate::command::{CommandError, Context, Outcome};
+use crate::sorted;
 use crate::sql::{Access, Rows, SqlText, SqlValue};
 
 /// Whose SQL it is.
@@ -172,7 +173,7 @@ fn mysql_columns(columns: &Gathered, indexes: &Gathered) -> Vec<u8> {
             primary.push((pk.integer(), column));
         }
     }
-    primary.sort();
+    sorted::plainly(&mut primary);
     if !primary.is_empty() {
         let names: Vec<Vec<u8>> = primary.into_iter().map(|(_, name)| name).collect();
         out.extend_from_slice(b", PRIMARY KEY (");

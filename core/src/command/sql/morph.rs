@@ -15,6 +15,7 @@ use crate::engine::Kind;
 use crate::limits::{SQL_COLUMNS_MAX, SQL_NORM_TABLES_MAX};
 use crate::number::parse_i64;
 use crate::resp::{Decoder, Protocol, Value};
+use crate::sorted;
 use crate::sql::{Parameter, SqlValue};
 
 /// Names and values.
@@ -137,7 +138,7 @@ fn drafts(
         if cursor == 0 {
             // A walk may show a key twice, and shows keys in no order.
             for sources in drafts.values_mut().flat_map(|draft| draft.rows.values_mut()) {
-                sources.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+                sorted::all(sources, |one, other| one.key.cmp(&other.key));
                 sources.dedup_by(|one, other| one.key == other.key);
             }
             return Ok(drafts);

@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 
 use super::Found;
 use crate::limits::GEO_PARTIAL_SORT_MAX;
+use crate::sorted;
 
 /// Fewer than these are sorted by insertion.
 const INSERTION_MAX: usize = 7;
@@ -24,7 +25,7 @@ pub fn keep_first(found: &mut Vec<Found>, count: usize, compare: Compare<'_>) {
     if count < found.len() && found.len() <= GEO_PARTIAL_SORT_MAX {
         sort_first(found, count, compare);
     } else {
-        found.sort_by(compare);
+        sorted::all(found, compare);
     }
     found.truncate(count);
 }

@@ -8,6 +8,7 @@ use crate::data::{DataError, Result};
 use crate::engine::{Start, SubWalk, Want};
 use crate::json::node::{Node, Pieces, Stopped};
 use crate::packed::varint::read_varint;
+use crate::sorted;
 
 /// A part of an array or object as it is stored.
 pub(super) struct Part {
@@ -81,7 +82,7 @@ impl Document<'_, '_> {
             let Ok(name) = std::str::from_utf8(name) else { return Err(self.damage()) };
             members.push((order, Rc::from(name), node));
         }
-        members.sort_unstable_by_key(|(order, ..)| *order);
+        sorted::all(&mut members, |(one, ..), (other, ..)| one.cmp(other));
         Ok(members.into_iter().map(|(_, name, node)| (name, node)).collect())
     }
 

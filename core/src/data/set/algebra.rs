@@ -11,6 +11,7 @@ use super::super::{Result, root_of_kind};
 use super::{AskLimits, Encoding, INTSET, Walk};
 use crate::engine::{Db, Kind, Root, Txn};
 use crate::number::parse_i64;
+use crate::sorted;
 
 /// Sees the members of a result and says whether to go on.
 pub type ResultVisitor<'v> = &'v mut dyn FnMut(&[u8]) -> ControlFlow<()>;
@@ -58,7 +59,7 @@ impl<'k> Sources<'k> {
                     *len = txn.sub_len(db, key)?;
                 }
                 // The fewest members first: they say which are looked for in the others.
-                found.sort_by_key(|(_, _, len)| *len);
+                sorted::all(&mut found, |(.., one), (.., other)| one.cmp(other));
             }
         }
         let first = found.first().and_then(|(_, root, _)| *root);

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use super::super::Result;
 use super::{MemberVisitor, Set};
 use crate::engine::{SubWalk, Want};
+use crate::sorted;
 
 /// Looking up one member by its rank costs about as much as walking over this many.
 const LOOK_UP_STEPS: u64 = 16;
@@ -21,7 +22,7 @@ impl Set<'_, '_> {
             self.announce_ranks(&ranks)?;
             return ranks.into_iter().try_for_each(|rank| self.select(rank, visit));
         }
-        ranks.sort_unstable();
+        sorted::plainly(&mut ranks);
         self.divide(&ranks, &mut |member, is_picked| {
             if is_picked {
                 visit(member);
@@ -42,7 +43,7 @@ impl Set<'_, '_> {
             self.remove(taken.iter().map(Vec::as_slice))?;
             return Ok(());
         }
-        ranks.sort_unstable();
+        sorted::plainly(&mut ranks);
         let mut kept: Vec<Vec<u8>> = Vec::new();
         self.divide(&ranks, &mut |member, is_taken| {
             if is_taken { visit(member) } else { kept.push(member.to_vec()) }

@@ -33,6 +33,7 @@ use smallvec::SmallVec;
 
 use super::{Result, root_of_kind};
 use crate::engine::{Db, Direction, Kind, NewRoot, Root, Start, SubWalk, Txn, Want};
+use crate::sorted;
 
 pub use range::{LexBound, LexRange, ScoreBound, ScoreRange};
 use score::{SORTABLE_BYTES, from_sortable, sortable};
@@ -436,15 +437,15 @@ pub fn replace<M: AsRef<[u8]>>(
         set.ensure_root(txn)?;
     }
     // One family behind the other, and each in order: subkeys that come in order cost a fraction of others.
-    if !stored.is_sorted_by(|(left, _), (right, _)| left <= right) {
-        stored.sort_unstable_by_key(|(member, _)| *member);
-    }
+    sorted::all(&mut stored, |(left, _), (right, _)| left.cmp(right));
     for (member, score) in &stored {
         slot.reset(member);
         txn.sub_add(db, key, slot.member_subkey(), &score.to_bits().to_le_bytes())?;
     }
     // As their subkeys are sorted: both zeros are one, and no score is NaN.
-    stored.sort_by(|(_, left), (_, right)| left.partial_cmp(right).unwrap_or(std::cmp::Ordering::Equal));
+    sorted::all(&mut stored, |(_, left), (_, right)| {
+        left.partial_cmp(right).unwrap_or(std::cmp::Ordering::Equal)
+    });
     for (member, score) in &stored {
         slot.reset(member);
         txn.sub_add(db, key, slot.scored_subkey(*score), &[])?;

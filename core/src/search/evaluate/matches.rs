@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::search::index::part::View;
 use crate::search::query::Node;
 use crate::search::schema::Schema;
-use crate::search::sorted;
+use crate::sorted;
 
 use super::plan::{Planner, Step, What, Window};
 use super::proximity::{Distance, retain};

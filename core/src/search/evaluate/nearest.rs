@@ -2,8 +2,8 @@
 
 use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::sorted;
 use crate::search::vector::Probe;
+use crate::sorted;
 
 use super::{Failure, Matches, Meter};
 

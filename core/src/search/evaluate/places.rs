@@ -3,8 +3,8 @@
 use crate::search::bits::Bits;
 use crate::search::query::Bound;
 use crate::search::schema::FieldId;
-use crate::search::sorted;
 use crate::search::vector::Probe;
+use crate::sorted;
 
 use super::Failure;
 use super::run::{Run, counted};

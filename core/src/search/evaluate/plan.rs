@@ -1,14 +1,12 @@
 //! From a query's tree to a plan: words are looked up in all parts, and counted there.
 
-use std::collections::BTreeSet;
-
 use crate::search::bits::Bits;
 use crate::search::index::part::{Block, List, View};
 use crate::search::query::{Bound, Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::sorted;
 use crate::search::text::{fold_tag, stem};
 use crate::search::vector::Probe;
+use crate::sorted;
 
 use super::pattern::Matcher;
 use super::score::{Judge, TEXT_FIELDS_MAX};
@@ -303,7 +301,7 @@ impl<'a> Planner<'a> {
         terms: &mut Terms,
     ) -> Result<(), Failure> {
         let mut found = Found { terms: 1, ..Found::default() };
-        let words: BTreeSet<Vec<u8>> = words.drain(..).collect();
+        let words = sorted::set(words.drain(..));
         words.iter().for_each(|word| self.add(word, 0, &mut found));
         if found.lists.is_empty() {
             return Ok(());

@@ -3,7 +3,7 @@
 //! Words of a document are counted through its text fields, which follow each other without a gap, as in RediSearch, unless they are meant
 //! to be apart.
 
-use crate::search::sorted;
+use crate::sorted;
 
 use super::Failure;
 use super::plan::{Step, What, Window};

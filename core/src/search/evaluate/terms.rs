@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::search::bits::Bits;
 use crate::search::index::part::{Block, List, Position, Postings, Rank, View};
 
-use crate::search::sorted;
+use crate::sorted;
 
 use super::Failure;
 use super::plan::{ALL_FIELDS, Listed, Term, Terms, bit};

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::FieldId;
-use crate::search::sorted;
+use crate::sorted;
 
 use super::{Failure, Matches, Meter};
 

@@ -11,8 +11,8 @@
 //! with the escapes inside it, where RediSearch ends the mark at the first punctuation.
 
 use super::{Analysis, Mark, Matcher, Merger, Tagger, Tags, marks};
-use crate::search::sorted;
 use crate::search::text::words::is_separator;
+use crate::sorted;
 
 /// Matches that are farther apart, in words, belong to different fragments: as RediSearch has it.
 const DISTANCE_MAX: u32 = 8;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::part::{Head, List, TermVisitor, Walk};
-use crate::search::sorted;
+use crate::sorted;
 
 /// Longest beginning that has a head.
 const PREFIX_MAX_BYTES: usize = 3;

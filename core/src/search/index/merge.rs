@@ -6,7 +6,7 @@ use super::delta::Delta;
 use super::segment::Segment;
 use super::write::{Whole, Writer};
 use crate::search::bits::Bits;
-use crate::search::sorted;
+use crate::sorted;
 
 /// So many segments of about a size become one.
 const FAN: usize = 6;

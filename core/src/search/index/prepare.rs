@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::sorted;
 use crate::search::text::{self, Language, fold, fold_tag};
+use crate::sorted;
 
 use super::document::{FieldValue, Source};
 use super::occurrences;

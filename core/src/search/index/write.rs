@@ -31,7 +31,7 @@ use super::occurrences;
 use super::part::{BLOCK, Block, DocumentId, Part, Position};
 use crate::search::bits::Bits;
 use crate::search::schema::FieldId;
-use crate::search::sorted;
+use crate::sorted;
 pub(super) use dictionary::{DictionaryWriter, TERM_BLOCK};
 
 /// The beginning of every segment.

@@ -4,7 +4,7 @@ use crate::search::bits::Bits;
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{BLOCK, Block, List, Part, Position, Postings, Rank, View};
 use crate::search::index::rank_of;
-use crate::search::sorted;
+use crate::sorted;
 
 use super::progress::{Candidate, Reading, Search};
 use super::weights::{Table, Tables, Weights};

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{DocumentId, View};
 use crate::search::schema::{FieldId, Schema};
-use crate::search::sorted;
+use crate::sorted;
 
 use super::facets::{key_of, tells_case};
 use super::progress::Candidate;

@@ -4,7 +4,7 @@ use crate::search::bits::Bits;
 use crate::search::evaluate::Failure;
 use crate::search::query::{Clause, Pattern};
 use crate::search::schema::Schema;
-use crate::search::sorted;
+use crate::sorted;
 
 use super::progress::Search;
 use super::words::Expansions;

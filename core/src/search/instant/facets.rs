@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::search::evaluate::Failure;
 use crate::search::index::part::View;
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::sorted;
 use crate::search::text::fold_tag;
+use crate::sorted;
 
 use super::Request;
 use super::progress::Candidate;

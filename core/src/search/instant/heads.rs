@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::search::evaluate::Failure;
 use crate::search::index::part::{Head, List, View, Walk};
-use crate::search::sorted;
+use crate::sorted;
 
 use super::Request;
 

@@ -34,7 +34,7 @@ use crate::search::evaluate::{Failure, Meter, Options, Scorer, Synonyms, evaluat
 use crate::search::index::part::{DocumentId, View};
 use crate::search::query::{Clause, Node, Pattern};
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::sorted;
+use crate::sorted;
 
 use compounds::Split;
 use progress::{Candidate, Reading, Search};

@@ -1,7 +1,7 @@
 //! The best candidates are looked at closer: how near to each other the words stand, and how much of a field they are.
 
 use crate::search::evaluate::Failure;
-use crate::search::sorted;
+use crate::sorted;
 
 use super::choose::{by_ties, id_of, number_key};
 use super::progress::{Candidate, Reading, Search, best_first};

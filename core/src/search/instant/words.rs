@@ -3,7 +3,7 @@
 use crate::search::edits::{Edits, Rules};
 use crate::search::evaluate::{Failure, Synonyms};
 use crate::search::index::part::{Block, List, View, Walk};
-use crate::search::sorted;
+use crate::sorted;
 
 use super::heads::{self, Kept};
 use super::{Request, Typos};

@@ -7,7 +7,7 @@ use super::lexer::{Kind, Lexer, Token};
 use super::tree::{Clause, Node, Query};
 use super::{Context, DEPTH_MAX, NODES_MAX, PARAMETERS_MAX_BYTES, ParseError};
 use crate::search::schema::FieldId;
-use crate::search::sorted;
+use crate::sorted;
 
 /// A part, or None of stop words alone: a sequence or alternatives go on without it.
 pub(super) type Part = Result<Option<Node>, ParseError>;

@@ -15,7 +15,7 @@ use parking_lot::RwLock;
 use crate::limits::{SEARCH_DELTA_MAX_BYTES, SEARCH_DELTA_MAX_DOCUMENTS, SEARCH_EARNED_BYTES};
 use crate::search::bits::Bits;
 use crate::search::index::{self, Delta, DocumentId, Part, Prepared, Segment, Totals, View};
-use crate::search::sorted;
+use crate::sorted;
 
 /// How far an index is from holding all that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

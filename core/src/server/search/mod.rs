@@ -32,6 +32,7 @@ use super::hub::Interest;
 use super::prefixes::Prefixes;
 use crate::engine::Db;
 use crate::limits::SEARCH_SEGMENT_MAX_BYTES;
+use crate::sorted;
 
 /// An index.
 #[derive(Debug)]
@@ -151,12 +152,10 @@ impl IndexSet {
         self.prefixes = Prefixes::of(
             definitions().flat_map(|definition| definition.prefixes.iter().map(|prefix| &**prefix)),
         );
-        self.aliases = definitions()
-            .flat_map(|definition| {
-                let name = definition.name.clone();
-                definition.aliases.iter().map(move |alias| ((definition.db, alias.clone()), name.clone()))
-            })
-            .collect();
+        self.aliases = sorted::map(definitions().flat_map(|definition| {
+            let name = definition.name.clone();
+            definition.aliases.iter().map(move |alias| ((definition.db, alias.clone()), name.clone()))
+        }));
     }
 }
 

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use super::databases::{Reservation, View};
 use crate::engine::Db;
 use crate::limits::SQL_CURSORS_MAX;
+use crate::sorted;
 use crate::sql::SqlConnection;
 
 /// Pages that a transaction has changed and not committed.
@@ -65,7 +66,7 @@ impl Draft {
     /// Its pages, in order.
     pub fn pages(&self) -> Vec<(u32, &[u8])> {
         let mut pages: Vec<(u32, &[u8])> = self.pages.iter().map(|(page, bytes)| (*page, &**bytes)).collect();
-        pages.sort_unstable_by_key(|(page, _)| *page);
+        sorted::all(&mut pages, |(one, _), (other, _)| one.cmp(other));
         pages
     }
 

@@ -18,6 +18,7 @@ use crate::engine::{Direction, EngineError, Kind};
 use crate::limits::VALUE_IN_MEMORY_MAX_BYTES;
 use crate::memory_budget::Gathered;
 use crate::server::hub::notify;
+use crate::sorted;
 
 use options::{By, Options};
 use pattern::{Found, Pattern};
@@ -57,7 +58,7 @@ fn run(ctx: &mut Context<'_, '_>, key: &[u8], options: &Options<'_>) -> Outcome 
     let forces_order = options.by == By::Nothing && kind == Some(Kind::Set) && options.store.is_some();
     let elements = if forces_order {
         let mut elements = all(ctx, key, kind)?;
-        elements.sort_unstable();
+        sorted::plainly(&mut elements);
         if options.descending {
             elements.reverse();
         }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::options::{By, Options};
 use crate::command::{CommandError, Context};
 use crate::resp::parse_f64;
+use crate::sorted;
 
 const NOT_NUMBERS: CommandError = CommandError::text("ERR One or more scores can't be converted into double");
 
@@ -63,11 +64,12 @@ fn ordered_by_numbers(numbers: Vec<f64>, mut elements: Vec<Vec<u8>>, is_descendi
         let by_number = left.0.partial_cmp(&right.0).unwrap_or(Ordering::Equal);
         by_number.then_with(|| elements.get(left.1).cmp(&elements.get(right.1)))
     };
-    if is_descending {
-        places.sort_unstable_by(|left, right| compare(right, left));
-    } else {
-        places.sort_unstable_by(compare);
-    }
+    sorted::all(
+        &mut places,
+        |left, right| {
+            if is_descending { compare(right, left) } else { compare(left, right) }
+        },
+    );
     // Elements that compare equal have the same bytes.
     places.iter().filter_map(|(_, place)| elements.get_mut(*place).map(std::mem::take)).collect()
 }
@@ -78,11 +80,12 @@ fn ordered<W>(
     is_descending: bool,
     compare: impl Fn(&(W, Vec<u8>), &(W, Vec<u8>)) -> Ordering,
 ) -> Vec<Vec<u8>> {
-    if is_descending {
-        weighted.sort_by(|left, right| compare(right, left));
-    } else {
-        weighted.sort_by(|left, right| compare(left, right));
-    }
+    sorted::all(
+        &mut weighted,
+        |left, right| {
+            if is_descending { compare(right, left) } else { compare(left, right) }
+        },
+    );
     weighted.into_iter().map(|(_, element)| element).collect()
 }
 

@@ -73,12 +73,12 @@ fn stats_of(ctx: &Context<'_, '_>, index: &Index) -> Value {
         });
         (name.to_owned(), count)
     });
-    let counts: serde_json::Map<String, Value> =
-        counts.filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.into())).collect();
+    let mut found = serde_json::Map::new();
+    found.extend(counts.filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.into())));
     json!({
         "numberOfDocuments": index.contents.facts().documents,
         "isIndexing": !matches!(index.contents.progress(), Progress::Ready),
-        "fieldDistribution": counts,
+        "fieldDistribution": found,
     })
 }
 
@@ -87,8 +87,8 @@ pub(super) fn all_stats(ctx: &mut Context<'_, '_>, asked: &Asked<'_>) -> Result<
     let updated = all.iter().map(|(_, _, settings)| settings.updated_at_ms).max();
     let bytes: i64 = all.iter().map(|(_, index, _)| index.contents.memory_bytes()).sum();
     ctx.expect_work(stats_work(all.iter().map(|(_, index, _)| &**index)))?;
-    let indexes: serde_json::Map<String, Value> =
-        all.iter().map(|(uid, index, _)| (uid.clone(), stats_of(ctx, index))).collect();
+    let mut indexes = serde_json::Map::new();
+    indexes.extend(all.iter().map(|(uid, index, _)| (uid.clone(), stats_of(ctx, index))));
     Ok(good(&json!({
         "databaseSize": bytes, "usedDatabaseSize": bytes, "lastUpdate": updated.map(rfc3339), "indexes": indexes,
     })))

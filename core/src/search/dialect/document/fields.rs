@@ -11,8 +11,8 @@ use crate::number::format_f64;
 use crate::search::dialect::settings::{ALL_TEXTS, FACTS, attribute_of_text, is_attribute_of};
 use crate::search::index::FieldValue;
 use crate::search::schema::{FieldId, FieldKind, Schema};
-use crate::search::sorted;
 use crate::search::text::fold;
+use crate::sorted;
 
 /// The fields of a hash, read as attributes.
 pub struct Fields<'f> {

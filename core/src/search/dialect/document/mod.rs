@@ -29,7 +29,7 @@ use std::borrow::Cow;
 
 use super::fault::Fault;
 use crate::json::format::write_text;
-use crate::search::sorted;
+use crate::sorted;
 
 /// An id has so many bytes at most, as in Meilisearch.
 const ID_MAX_BYTES: usize = 511;

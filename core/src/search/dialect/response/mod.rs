@@ -10,7 +10,7 @@ pub use hit::{Matches, Shown, select, write_hit};
 
 use std::cmp::Ordering;
 
-use crate::search::sorted;
+use crate::sorted;
 
 use super::request::Page;
 use crate::json::format::write_text;

@@ -1,7 +1,5 @@
 //! What shapes cannot say of the values of settings.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::known::folded_words;
@@ -12,6 +10,7 @@ use super::{Settings, Typos, rules, schema};
 use crate::limits::SEARCH_TEXT_FIELDS_MAX;
 use crate::search::dialect::fault::Fault;
 use crate::search::dialect::shape;
+use crate::sorted;
 
 /// Checks the value of a setting, which stands at `path` of a request.
 ///
@@ -102,7 +101,7 @@ pub(super) fn check_whole(setting: &Setting, settings: &Settings, path: &str) ->
 
 /// Whether a list names no more attributes than an index has fields for.
 fn room(setting: &Setting, names: &[String], most: usize) -> Result<(), Fault> {
-    let count = names.iter().collect::<BTreeSet<_>>().len();
+    let count = sorted::set(names.iter()).len();
     if count <= most {
         return Ok(());
     }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use super::super::bytes::{put, put_narrow, width_of};
 use super::{DictionaryWriter, Input, Origin};
 use crate::search::schema::FieldId;
-use crate::search::sorted;
+use crate::sorted;
 
 pub(in crate::search::index) const HAS_ALL: u8 = 1;
 pub(in crate::search::index) const HAS: u8 = 2;

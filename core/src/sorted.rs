@@ -1,7 +1,9 @@
 //! Sorting with little code: a sort of the standard library is some kilobytes of wasm for each type that it is used with, so here all keys
-//! are one type, and all comparisons are of numbers of items.
+//! are one type, and all comparisons are of numbers of items. Sets and maps are filled one by one, since collecting them sorts first.
+//! The standard library's own are for what a request spends its time with.
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sorts by keys; items with equal keys stay in order.
 pub fn by_key<T: Copy>(items: &mut [T], key: impl Fn(&T) -> u64) {
@@ -56,8 +58,15 @@ pub fn by(count: u32, compare: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
     order
 }
 
-/// Sorts by a comparison; equal items stay in order.
+/// Sorts by a comparison; equal items stay in order. Where nobody counts the bytes of the program, by the standard library.
 pub fn all<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    match cfg!(target_arch = "wasm32") {
+        true => all_with_little_code(items, &compare),
+        false => items.sort_by(compare),
+    }
+}
+
+fn all_with_little_code<T>(items: &mut [T], compare: &dyn Fn(&T, &T) -> Ordering) {
     if items.is_sorted_by(|one, other| compare(one, other) != Ordering::Greater) {
         return;
     }
@@ -83,6 +92,20 @@ pub fn all<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
 /// Sorts items by their own order; equal ones stay in order.
 pub fn plainly<T: Ord>(items: &mut [T]) {
     all(items, T::cmp);
+}
+
+/// A set of these items.
+pub fn set<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
+    let mut set = BTreeSet::new();
+    set.extend(items);
+    set
+}
+
+/// A map of these pairs; of pairs with one key the last one counts.
+pub fn map<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    map.extend(pairs);
+    map
 }
 
 fn merge_sort(order: &mut Vec<u32>, compare: &dyn Fn(u32, u32) -> Ordering) {
@@ -192,7 +215,7 @@ mod tests {
                 assert_eq!(least, wanted[..wanted.len().min(some)]);
             }
             let mut items: Vec<(u16, u32)> = numbers.iter().copied().zip(0..).collect();
-            all(&mut items, |one, other| one.0.cmp(&other.0));
+            all_with_little_code(&mut items, &|one, other| one.0.cmp(&other.0));
             assert!(items.iter().map(|item| item.1).eq(wanted.iter().copied()));
             plainly(&mut items);
             assert!(items.is_sorted());
