@@ -16,13 +16,13 @@ impl Password {
 
     /// Of 64 lower-case hexadecimal digits.
     pub fn from_hex(digits: &[u8]) -> Option<Password> {
-        let bytes = data_encoding::HEXLOWER.decode(digits).ok()?;
+        let bytes = base16ct::lower::decode_vec(digits).ok()?;
         bytes.try_into().ok().map(Password)
     }
 
     /// As 64 lower-case hexadecimal digits.
     pub fn hex(&self) -> String {
-        data_encoding::HEXLOWER.encode(&self.0)
+        base16ct::lower::encode_string(&self.0)
     }
 
     /// Compares without telling by the time taken how much was right.

@@ -112,8 +112,8 @@ pub(super) fn missing_blobs(
     damaged: &mut Vec<DamagedBlob>,
 ) -> Result<(), StorageError> {
     let known = |id: &BlobId| damaged.iter().any(|blob| blob.id == *id);
-    let missing: BTreeSet<BlobId> =
-        replayed.blob_roots.keys().filter(|id| !there.contains(id) && !known(id)).copied().collect();
+    let missing =
+        sorted::set(replayed.blob_roots.keys().filter(|id| !there.contains(id) && !known(id)).copied());
     if missing.is_empty() {
         return Ok(());
     }
@@ -135,8 +135,7 @@ pub(super) fn of(
 ) -> Result<Vec<Loss>, StorageError> {
     let records: Vec<&LostRecord> = damages.iter().flat_map(|damage| &damage.records).collect();
     let is_sub = |record: &LostRecord| matches!(record.kind, LostKind::Subkey | LostKind::SubkeyRemoval);
-    let subs: BTreeSet<u64> =
-        records.iter().filter(|record| is_sub(record)).map(|record| record.owner).collect();
+    let subs = sorted::set(records.iter().filter(|record| is_sub(record)).map(|record| record.owner));
     let mut owners: HashMap<u64, (u64, Vec<u8>)> = HashMap::new();
     let mut strings: BTreeSet<u64> = BTreeSet::new();
     if !subs.is_empty() {

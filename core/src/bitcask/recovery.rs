@@ -458,7 +458,7 @@ pub(super) fn recover(
         let mut replay = Replay::new(seed, new.access);
         let counting = files.len() - usize::from(matches!(ending, Ending::Before(_)));
         let counted = files.get(..counting).unwrap_or_default();
-        replay.files = counted.iter().map(|file| (file.id(), file.clone())).collect();
+        replay.files = sorted::map(counted.iter().map(|file| (file.id(), file.clone())));
         let mut found = Found::default();
         findings.damages.truncate(noted);
         for (at, file) in counted.iter().enumerate() {

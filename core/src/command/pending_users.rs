@@ -1,10 +1,10 @@
 //! Users as the running transaction sees them: those of the server, with the changes that the transaction has made.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Context;
 use crate::acl::{Change, DEFAULT_USER, User};
+use crate::sorted;
 
 /// A user.
 pub(super) fn user(ctx: &Context<'_, '_>, name: &[u8]) -> Option<Arc<User>> {
@@ -30,8 +30,7 @@ pub(super) fn user(ctx: &Context<'_, '_>, name: &[u8]) -> Option<Arc<User>> {
 
 /// All users in the order of their names.
 pub(super) fn users(ctx: &Context<'_, '_>) -> Vec<Arc<User>> {
-    let mut names: BTreeSet<Vec<u8>> =
-        ctx.shared.acl.users().iter().map(|user| user.name().to_vec()).collect();
+    let mut names = sorted::set(ctx.shared.acl.users().iter().map(|user| user.name().to_vec()));
     for change in ctx.outbox.changes_of_users() {
         match change {
             Change::Set(user) => names.extend([user.name().to_vec()]),

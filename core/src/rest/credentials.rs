@@ -1,6 +1,6 @@
 //! Who asks: the AUTH with which a request's session begins.
 
-use data_encoding::BASE64;
+use base64::prelude::{BASE64_STANDARD, Engine};
 
 use super::{Request, Response};
 use crate::acl::{DEFAULT_USER, Registry};
@@ -62,7 +62,7 @@ fn read_header(header: &[u8]) -> Option<(Option<Vec<u8>>, Vec<u8>)> {
     let (scheme, rest) = header.split_at_checked(space)?;
     let rest = rest.trim_ascii();
     if scheme.eq_ignore_ascii_case(b"basic") {
-        let pair = BASE64.decode(rest).ok()?;
+        let pair = BASE64_STANDARD.decode(rest).ok()?;
         let colon = pair.iter().position(|byte| *byte == b':')?;
         let user = pair.get(..colon).filter(|user| !user.is_empty()).unwrap_or(DEFAULT_USER);
         return Some((Some(user.to_vec()), pair.get(colon + 1..)?.to_vec()));

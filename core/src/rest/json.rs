@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use data_encoding::BASE64;
+use base64::prelude::{BASE64_STANDARD, Engine};
 
 use crate::resp::{Value, format_f64};
 
@@ -35,7 +35,7 @@ pub(super) fn length(value: &Value, strings: Strings) -> usize {
                     let width = if std::str::from_utf8(text).is_ok() { 1 } else { '\u{FFFD}'.len_utf8() };
                     text.iter().map(|byte| escaped_length(*byte, width)).sum()
                 }
-                Strings::Base64 => BASE64.encode_len(text.len()),
+                Strings::Base64 => text.len().div_ceil(3) * 4,
             },
             Value::Null | Value::Integer(_) | Value::Boolean(_) | Value::Double(_) => 0,
         }
@@ -117,9 +117,10 @@ fn write_string(text: &[u8], strings: Strings, out: &mut Vec<u8>) {
         Strings::Base64 => {
             out.push(b'"');
             let start = out.len();
-            out.resize(start + BASE64.encode_len(text.len()), 0);
+            out.resize(start + text.len().div_ceil(3) * 4, 0);
             if let Some(place) = out.get_mut(start..) {
-                BASE64.encode_mut(text, place);
+                // There is as much place as it takes.
+                let _ = BASE64_STANDARD.encode_slice(text, place);
             }
             out.push(b'"');
         }

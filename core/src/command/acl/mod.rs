@@ -56,7 +56,7 @@ fn genpass(ctx: &mut Context<'_, '_>, bits: usize) -> Outcome {
     if !ctx.shared.host.fill_unguessable(&mut bytes) {
         return Err(CommandError::text("ERR there is no source of randomness here"));
     }
-    let mut password = data_encoding::HEXLOWER.encode(&bytes);
+    let mut password = base16ct::lower::encode_string(&bytes);
     password.truncate(digits);
     ctx.reply.bulk(password.as_bytes());
     Ok(())

@@ -45,12 +45,12 @@ impl ScriptHash {
     pub fn parse(text: &[u8]) -> Option<ScriptHash> {
         let mut hash = [0; 20];
         let is_long_enough = text.len() == 2 * hash.len();
-        let read = data_encoding::HEXLOWER_PERMISSIVE.decode_mut(text.get(..40)?, &mut hash);
-        (is_long_enough && read.is_ok()).then_some(ScriptHash(hash))
+        let read = base16ct::mixed::decode(text.get(..40)?, &mut hash).is_ok();
+        (is_long_enough && read).then_some(ScriptHash(hash))
     }
 
     /// Forty digits in lower case.
     pub fn text(self) -> String {
-        data_encoding::HEXLOWER.encode(&self.0)
+        base16ct::lower::encode_string(&self.0)
     }
 }

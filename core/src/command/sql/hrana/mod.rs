@@ -15,8 +15,6 @@ mod request;
 mod result;
 mod stream;
 
-use data_encoding::HEXLOWER;
-
 use self::request::{Body, Wanted};
 use self::stream::Running;
 use super::open;
@@ -55,7 +53,7 @@ pub(super) fn hrana(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             used_ms: now_ms,
         },
         Some(text) => {
-            let baton = HEXLOWER.decode(text.as_bytes()).ok().and_then(|bytes| bytes.try_into().ok());
+            let baton = base16ct::lower::decode_vec(text).ok().and_then(|bytes| bytes.try_into().ok());
             taken = baton;
             let stream = baton.and_then(|baton| streams.take(&baton, &user, place));
             stream.ok_or(CommandError::text(EXPIRED))?
@@ -87,7 +85,7 @@ pub(super) fn hrana(ctx: &mut Context<'_, '_>, args: &[&[u8]]) -> Outcome {
             return Err(CommandError::text("ERR there is no source of randomness here"));
         }
         streams.put(next, stream);
-        baton = Some(HEXLOWER.encode(&next));
+        baton = Some(base16ct::lower::encode_string(&next));
     }
     let reply = result::response(wanted, baton.as_deref(), &results);
     ctx.reply.bulk(&reply);

@@ -1,6 +1,6 @@
 //! A body of JSON becomes requests. Nothing here runs.
 
-use data_encoding::{BASE64, BASE64_NOPAD};
+use base64::prelude::{BASE64_STANDARD_NO_PAD, Engine};
 use serde_json::{Map, Value};
 
 use crate::limits::SQL_HRANA_STEPS_MAX;
@@ -206,8 +206,7 @@ fn read_value(value: Value) -> Result<Owned, Fault> {
         ("text", Some(Value::String(text))) => Ok(Owned::Text(text)),
         ("blob", _) => match value.remove("base64") {
             Some(Value::String(text)) => {
-                let bare = text.trim_end_matches('=').as_bytes();
-                let bytes = BASE64_NOPAD.decode(bare).or_else(|_| BASE64.decode(text.as_bytes()));
+                let bytes = BASE64_STANDARD_NO_PAD.decode(text.trim_end_matches('='));
                 bytes.map(Owned::Blob).map_err(|_| "a blob is no base64".into())
             }
             _ => Err("a blob has no base64".into()),

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use data_encoding::BASE64_NOPAD;
+use base64::prelude::{BASE64_STANDARD_NO_PAD, Engine};
 use serde_json::{Value, json};
 
 use super::super::lend::{Failed, Gathers};
@@ -216,7 +216,7 @@ fn write_value(value: SqlValue<'_>, out: &mut Vec<u8>) {
         }
         SqlValue::Blob(bytes) => {
             out.extend_from_slice(b"{\"type\":\"blob\",\"base64\":\"");
-            out.extend_from_slice(BASE64_NOPAD.encode(bytes).as_bytes());
+            out.extend_from_slice(BASE64_STANDARD_NO_PAD.encode(bytes).as_bytes());
             out.extend_from_slice(b"\"}");
         }
     }
