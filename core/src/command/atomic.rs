@@ -10,6 +10,17 @@ pub(super) fn atomically<'c, 'e, R>(
     ctx: &mut Context<'c, 'e>,
     act: impl FnOnce(&mut Context<'c, 'e>) -> Result<R, CommandError>,
 ) -> Result<R, CommandError> {
+    or_undone(ctx, act)
+}
+
+/// The same for errors of any type.
+///
+/// # Errors
+/// Those of `act`.
+pub(super) fn or_undone<'c, 'e, R, E>(
+    ctx: &mut Context<'c, 'e>,
+    act: impl FnOnce(&mut Context<'c, 'e>) -> Result<R, E>,
+) -> Result<R, E> {
     // Alone it is undone with its transaction.
     if ctx.later.is_some() {
         return act(ctx);

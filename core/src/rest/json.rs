@@ -35,7 +35,7 @@ pub(super) fn length(value: &Value, strings: Strings) -> usize {
                     let width = if std::str::from_utf8(text).is_ok() { 1 } else { '\u{FFFD}'.len_utf8() };
                     text.iter().map(|byte| escaped_length(*byte, width)).sum()
                 }
-                Strings::Base64 => text.len().div_ceil(3) * 4,
+                Strings::Base64 => base64_len(text),
             },
             Value::Null | Value::Integer(_) | Value::Boolean(_) | Value::Double(_) => 0,
         }
@@ -111,13 +111,18 @@ fn write_array<'v>(values: impl Iterator<Item = &'v Value>, strings: Strings, ou
     out.push(b']');
 }
 
+/// Bytes of a text as base64: four for three, and for what is left.
+fn base64_len(text: &[u8]) -> usize {
+    text.len().div_ceil(3) * 4
+}
+
 fn write_string(text: &[u8], strings: Strings, out: &mut Vec<u8>) {
     match strings {
         Strings::Text => write_text(text, out),
         Strings::Base64 => {
             out.push(b'"');
             let start = out.len();
-            out.resize(start + text.len().div_ceil(3) * 4, 0);
+            out.resize(start + base64_len(text), 0);
             if let Some(place) = out.get_mut(start..) {
                 // There is as much place as it takes.
                 let _ = BASE64_STANDARD.encode_slice(text, place);

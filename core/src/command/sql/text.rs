@@ -3,6 +3,7 @@
 use super::host::StatementHost;
 use super::lend::{Failed, Gathers, full, lend, limits, refusal, wait_for_other};
 use super::open;
+use crate::command::atomic::or_undone;
 use crate::command::{CommandError, Context};
 use crate::data::sqldb;
 use crate::engine::EngineError;
@@ -64,20 +65,10 @@ pub(super) fn run_script(
     if !ctx.sql.begin(db, key) {
         return Err(CommandError::text("ERR a statement on this database is running already").into());
     }
-    // Alone it is undone with its transaction.
-    let undo =
-        (text.access == Access::Any && ctx.later.is_none()).then(|| (ctx.txn.savepoint(), ctx.outbox.mark()));
-    let ran = run_in(ctx, (key, &mut database), text, rows);
-    ctx.sql.end();
-    if let Some((savepoint, mark)) = undo {
-        if ran.is_err() {
-            ctx.txn.rollback_to(&savepoint);
-            ctx.outbox.go_back(mark);
-            ctx.sql.went_back();
-        }
-        ctx.txn.release(savepoint);
-    }
-    let (done, has_written) = ran?;
+    let (done, has_written) = match text.access {
+        Access::Any => or_undone(ctx, |ctx| run_to_the_end(ctx, (key, &mut database), text, rows)),
+        _ => run_to_the_end(ctx, (key, &mut database), text, rows),
+    }?;
     if has_written {
         ctx.notify(notify::MODULE, "sql.exec", key);
     }
@@ -101,6 +92,18 @@ pub(super) fn describe(ctx: &mut Context<'_, '_>, key: &[u8], text: &[u8]) -> Re
         _ => ctx.sql.put_back(lease),
     }
     described.map_err(|error| refusal(ctx, error, kill))
+}
+
+/// Runs a text that has begun, and notes that it has ended; whether that has changed the database.
+fn run_to_the_end(
+    ctx: &mut Context<'_, '_>,
+    (key, database): (&[u8], &mut sqldb::Database<'_>),
+    text: &SqlText<'_>,
+    rows: &mut dyn Gathers,
+) -> Result<(SqlDone, bool), Failed> {
+    let ran = run_in(ctx, (key, database), text, rows);
+    ctx.sql.end();
+    ran
 }
 
 /// Runs a text by a connection that is taken for it; whether that has changed the database.

@@ -45,8 +45,8 @@ impl ScriptHash {
     pub fn parse(text: &[u8]) -> Option<ScriptHash> {
         let mut hash = [0; 20];
         let is_long_enough = text.len() == 2 * hash.len();
-        let read = base16ct::mixed::decode(text.get(..40)?, &mut hash).is_ok();
-        (is_long_enough && read).then_some(ScriptHash(hash))
+        let is_read = base16ct::mixed::decode(text.get(..40)?, &mut hash).is_ok();
+        (is_long_enough && is_read).then_some(ScriptHash(hash))
     }
 
     /// Forty digits in lower case.

@@ -64,14 +64,17 @@ fn ordered_by_numbers(numbers: Vec<f64>, mut elements: Vec<Vec<u8>>, is_descendi
         let by_number = left.0.partial_cmp(&right.0).unwrap_or(Ordering::Equal);
         by_number.then_with(|| elements.get(left.1).cmp(&elements.get(right.1)))
     };
-    sorted::all(
-        &mut places,
-        |left, right| {
-            if is_descending { compare(right, left) } else { compare(left, right) }
-        },
-    );
+    sort(&mut places, is_descending, compare);
     // Elements that compare equal have the same bytes.
     places.iter().filter_map(|(_, place)| elements.get_mut(*place).map(std::mem::take)).collect()
+}
+
+/// Sorts by a comparison or by its opposite.
+fn sort<T>(items: &mut [T], is_descending: bool, compare: impl Fn(&T, &T) -> Ordering) {
+    sorted::all(items, |left, right| match is_descending {
+        true => compare(right, left),
+        false => compare(left, right),
+    });
 }
 
 /// Sorts by the comparison or by its opposite, and drops the weights.
@@ -80,12 +83,7 @@ fn ordered<W>(
     is_descending: bool,
     compare: impl Fn(&(W, Vec<u8>), &(W, Vec<u8>)) -> Ordering,
 ) -> Vec<Vec<u8>> {
-    sorted::all(
-        &mut weighted,
-        |left, right| {
-            if is_descending { compare(right, left) } else { compare(left, right) }
-        },
-    );
+    sort(&mut weighted, is_descending, compare);
     weighted.into_iter().map(|(_, element)| element).collect()
 }
 
